@@ -1,21 +1,33 @@
 import Contract
 import Scheduling
 
-/// Limits the calls at once by their latency: fewer while they queue at Apple's, more when they do not. Pure.
+/// Limits the calls at once: fewer while they queue at Apple's, more when they do not, and never many more than lately.
+/// Pure.
 ///
-/// The limit follows a gradient as in Netflix's concurrency-limits. It shrinks in proportion to the excess of latency
-/// over the usual one. While it is used up, it grows by its square root or a tenth, whichever is more. The usual
-/// latency follows faster replies at once and slower ones within minutes. If the fewest calls are as slow, it follows
-/// within seconds, because our calls then do not cause the slowness. The limit grows again.
+/// Two limits hold, and the smaller one counts. One is by latency, a gradient as in Netflix's concurrency-limits. It
+/// shrinks in proportion to the excess of latency over the usual one. While it is used up, it grows by its square root
+/// or a tenth, whichever is more. The usual latency follows faster replies at once and slower ones within minutes. If
+/// the fewest calls are as slow, it follows within seconds, because our calls then do not cause the slowness.
+///
+/// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low and
+/// grows by one with each brisk reply. After a minute it comes down to twice what was used. Each call beyond those of
+/// the last minute opens a connection. Thousands of handshakes at once last longer than a connection may take, and then
+/// all of them fail.
 struct ConcurrencyLimiter: Sendable {
     /// Least limit, as a part of the most calls at once.
     static let leastShare = 0.05
+    /// So many calls may be made at once whatever was used lately: their handshakes take a fraction of a second.
+    static let start = 64
     /// Replies within it are never taken for overload, however much faster they once were.
     static let comfortable: Duration = .seconds(1)
+    /// With each reply within it, or within the tolerated latency, one more call may be made at once.
+    static let brisk: Duration = .milliseconds(500)
     /// Replies that take so many times the usual are taken for overload.
     static let tolerance = 2.0
     /// How long is measured between two changes of the limit.
     static let interval: Duration = .seconds(1)
+    /// For so long a limit stays that is not used: as long as an idle connection is kept.
+    static let memory: Duration = .seconds(60)
     /// Fewest calls that a measurement is made of.
     static let leastCalls = 10
     /// Share of overloaded calls (timed out, 503, 504) from which on the limit comes down.
@@ -39,18 +51,36 @@ struct ConcurrencyLimiter: Sendable {
 
     private let least: Double
     private let most: Double
-    private var exact: Double
+    private let start: Double
+    private var byLatency: Double
+    private var byUse: Double
     private var usual: Duration?
     private var measured = Measurement(since: Instant(nanoseconds: 0))
+    /// Most calls at once since a moment, at most ``memory`` ago.
+    private var used = (calls: 0, since: Instant(nanoseconds: 0))
 
-    /// A limit that begins at its most: a worker that starts has no reason to hold back.
     init(most: Int) {
         self.most = Double(max(1, most))
         least = max(1, (self.most * Self.leastShare).rounded(.up))
-        exact = self.most
+        byLatency = self.most
+        start = max(least, min(Double(Self.start), self.most))
+        byUse = start
     }
 
-    var value: Int { Int(exact) }
+    var value: Int { Int(min(byLatency, byUse)) }
+
+    /// A call is made.
+    /// - Parameter inFlight: calls under way, this one included.
+    mutating func began(inFlight: Int) {
+        used.calls = max(used.calls, inFlight)
+    }
+
+    /// Lets time pass. Called before every question about the present.
+    mutating func advance(to now: Instant, inFlight: Int) {
+        guard now - used.since >= Self.memory else { return }
+        byUse = max(start, min(byUse, Double(used.calls * 2)))
+        used = (inFlight, now)
+    }
 
     /// A call ended.
     /// - Parameter inFlight: calls under way, this one included.
@@ -60,6 +90,9 @@ struct ConcurrencyLimiter: Sendable {
         case .replied:
             measured.replies += 1
             measured.took += took
+            if took <= max(Self.brisk, (usual ?? .zero) * Self.tolerance), isUsed(inFlight) {
+                byUse = min(byUse + 1, most)
+            }
         case .overloaded: measured.overloads += 1
         // Instant refusals and named moments say nothing about the right number of calls.
         case .failed, .limited: measured.failures += 1
@@ -72,25 +105,33 @@ struct ConcurrencyLimiter: Sendable {
 
     private mutating func change() {
         let overloadShare = Double(measured.overloads) / Double(measured.calls)
-        guard overloadShare < Self.overloadShare else { return set(exact * Self.steepest) }
+        guard overloadShare < Self.overloadShare else { return slow(by: Self.steepest) }
         guard measured.replies > 0 else { return }
         let mean = measured.took / measured.replies
         let before = usual ?? mean
         usual = before + (mean - before) * learning(isFaster: mean < before)
         let bound = max(Self.comfortable, before * Self.tolerance)
         if mean > bound {
-            set(exact * max(Self.steepest, bound / mean))
-        } else if measured.busiest * 2 >= value {
-            set(exact + max(exact.squareRoot(), exact / 10))
+            slow(by: max(Self.steepest, bound / mean))
+        } else if isUsed(measured.busiest) {
+            byLatency = grown(byLatency)
+            byUse = grown(byUse)
         }
     }
 
+    /// Whether at least half of the limit is.
+    private func isUsed(_ inFlight: Int) -> Bool { inFlight * 2 >= value }
+
     private func learning(isFaster: Bool) -> Double {
         if isFaster { return Self.learning.faster }
-        return exact > least ? Self.learning.slower : Self.learning.slowerAtLeast
+        return byLatency > least ? Self.learning.slower : Self.learning.slowerAtLeast
     }
 
-    private mutating func set(_ next: Double) {
-        exact = min(max(next, least), most)
+    private mutating func slow(by factor: Double) {
+        byLatency = max(least, min(byLatency, Double(max(value, measured.busiest))) * factor)
+    }
+
+    private func grown(_ limit: Double) -> Double {
+        min(limit + max(limit.squareRoot(), limit / 10), most)
     }
 }

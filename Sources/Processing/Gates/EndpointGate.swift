@@ -163,7 +163,10 @@ struct EndpointGate: Sendable {
 
     // MARK: Calls
 
-    mutating func advance(to now: Instant) { breaker.advance(to: now) }
+    mutating func advance(to now: Instant) {
+        breaker.advance(to: now)
+        limiter.advance(to: now, inFlight: inFlight)
+    }
 
     /// Lets the next submission go, if one may.
     mutating func next(at now: Instant, in flights: some WaitingSubmissions) -> (token: SubmissionToken, pass: Pass)? {
@@ -180,7 +183,7 @@ struct EndpointGate: Sendable {
 
     /// Permission for a call without a waiting submission, if it may be made at once.
     mutating func pass(_ lane: Lane, at now: Instant) -> Pass? {
-        breaker.advance(to: now)
+        advance(to: now)
         guard waiting == 0, mayCall(isRetry: lane == .retry, at: now) else { return nil }
         return begin(lane, at: now)
     }
@@ -188,7 +191,7 @@ struct EndpointGate: Sendable {
     /// Calls that could begin now. Delayed submissions do not count: with `retries` full they wait until due rows have
     /// left it, and these would wait for them.
     mutating func room(at now: Instant) -> Int {
-        breaker.advance(to: now)
+        advance(to: now)
         let busy = waiting + inFlight
         switch breaker.phase {
         case .open: return 0
@@ -239,6 +242,7 @@ struct EndpointGate: Sendable {
         if lane == .first { budget.earn() }
         rate?.take()
         inFlight += 1
+        limiter.began(inFlight: inFlight)
         return Pass(lane: lane, breaker: breaker.began(isRetry: lane != .first, at: now))
     }
 
@@ -249,7 +253,7 @@ struct EndpointGate: Sendable {
     mutating func ended(
         _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, at now: Instant, unit: Double
     ) {
-        breaker.advance(to: now)
+        advance(to: now)
         // Without replies nothing is known about the right number of calls at once.
         if !breaker.isAway { limiter.ended(outcome, took: took, inFlight: inFlight, at: now) }
         breaker.ended(pass.breaker, outcome, isRetry: isRetry, took: took, at: now, unit: unit)

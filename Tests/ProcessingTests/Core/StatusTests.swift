@@ -25,7 +25,7 @@ struct StatusTests {
         #expect(status.bytes == 3 * Int64(Fixture.record(0).byteCount))
         #expect(status.partitionsAssigned == 1 && status.partitionsOwned == 1)
         #expect(gates()?.inFlight == 1)
-        #expect(gates()?.limit == CoreSettings().callsPerEndpoint)
+        #expect(gates()?.limit == ConcurrencyLimiter.start)
         #expect(gates()?.phases == ["closed": 1, "open": 0, "halfOpen": 0, "ramping": 0])
         #expect(gates(.sandbox)?.inFlight == 0)
         bench.send(.revoked([Fixture.partition]))

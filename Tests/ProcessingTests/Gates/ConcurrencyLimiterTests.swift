@@ -14,8 +14,68 @@ struct ConcurrencyLimiterTests {
         for _ in 0..<(seconds * 20) {
             elapsed += .milliseconds(50)
             let inFlight = limit.value
+            limit.began(inFlight: inFlight)
+            limit.advance(to: .zero + elapsed, inFlight: inFlight)
             limit.ended(outcome, took: took(inFlight), inFlight: inFlight, at: .zero + elapsed)
         }
+    }
+
+    /// So many round trips. All that is allowed is under way: each call is answered, and another one begins.
+    private mutating func roundTrips(_ count: Int, took: Duration = .milliseconds(250)) {
+        for _ in 0..<count {
+            elapsed += took
+            for _ in 0..<limit.value {
+                limit.began(inFlight: limit.value)
+                limit.ended(.replied, took: took, inFlight: limit.value, at: .zero + elapsed)
+            }
+        }
+    }
+
+    @Test("begins with few calls, and doubles them with each round trip while they are brisk")
+    mutating func start() {
+        #expect(limit.value == 64)
+        roundTrips(1)
+        #expect(limit.value == 128)
+        roundTrips(3)
+        #expect(limit.value == 1000)
+    }
+
+    @Test("begins with all of them where there are no more than a few")
+    func few() {
+        #expect(ConcurrencyLimiter(most: 64).value == 64)
+        #expect(ConcurrencyLimiter(most: 7).value == 7)
+    }
+
+    @Test("grows by a tenth a second while replies take their time")
+    mutating func slowStart() {
+        roundTrips(2, took: .milliseconds(100))
+        elapsed += .seconds(1)
+        roundTrips(1, took: .milliseconds(100))
+        let begun = limit.value
+        roundTrips(2, took: .milliseconds(900))
+        #expect(limit.value < begun * 5 / 4, "\(limit.value)")
+        roundTrips(40, took: .milliseconds(900))
+        #expect(limit.value == 1000)
+    }
+
+    @Test("comes down to twice what the last minute used, because connections that nobody uses end")
+    mutating func littleUse() {
+        roundTrips(20)
+        for _ in 0..<2 {
+            elapsed += .seconds(59)
+            limit.advance(to: .zero + elapsed, inFlight: 10)
+            for _ in 0..<300 { limit.began(inFlight: 300) }
+            elapsed += .seconds(1)
+            limit.advance(to: .zero + elapsed, inFlight: 10)
+        }
+        #expect(limit.value == 600)
+        for _ in 0..<2 {
+            elapsed += .seconds(60)
+            limit.advance(to: .zero + elapsed, inFlight: 0)
+        }
+        #expect(limit.value == 64)
+        roundTrips(4)
+        #expect(limit.value == 1000, "and back as at the start")
     }
 
     @Test("stays where it is while answers take as long as usual, or a second")
@@ -48,6 +108,7 @@ struct ConcurrencyLimiterTests {
 
     @Test("does not come down because calls are refused at once: fewer of them would not help")
     mutating func refused() {
+        roundTrips(20)
         run(seconds: 120, .failed) { _ in .zero }
         #expect(limit.value == 1000)
     }
@@ -71,6 +132,8 @@ struct ConcurrencyLimiterTests {
         ]
         for _ in 0..<50_000 {
             elapsed += .milliseconds(Int.random(in: 0...200, using: &random))
+            limit.began(inFlight: Int.random(in: 1...most, using: &random))
+            limit.advance(to: .zero + elapsed, inFlight: Int.random(in: 0...most, using: &random))
             limit.ended(
                 outcomes.randomElement(using: &random) ?? .replied,
                 took: .milliseconds(Int.random(in: 0...30_000, using: &random)),
