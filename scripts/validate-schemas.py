@@ -132,6 +132,12 @@ EVENTS = uuid.uuid5(GRANTOR, "events")
 GRANTS = uuid.uuid5(GRANTOR, "grants")
 
 
+def milliseconds(text):
+    """Milliseconds since 1970 of a time in an event."""
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
+
+
 def grant_id(value):
     """The id that a grant must have: UUIDv5 of what makes the purchase this purchase."""
     if value["productType"] == "consumable":
@@ -141,9 +147,7 @@ def grant_id(value):
     elif "webOrderLineItemId" in value:
         name = "w:" + value["webOrderLineItemId"]
     else:
-        moment = datetime.fromisoformat(value["purchasedAt"].replace("Z", "+00:00"))
-        milliseconds = (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
-        name = f"p:{value['originalTransactionId']}:{milliseconds}"
+        name = f"p:{value['originalTransactionId']}:{milliseconds(value['purchasedAt'])}"
     return str(uuid.uuid5(GRANTS, f"{value['environment']}:{name}"))
 
 
@@ -152,6 +156,12 @@ def event_id(kind, value):
     if kind == "granted":
         return str(uuid.uuid5(EVENTS, "granted:" + value["grantId"]))
     bundle = value["bundleId"]
+    if kind == "pending":
+        name = (
+            f"pending:{len(bundle.encode())}:{bundle}:{value['submissionId']}:{value['state']}:{value['cause']}"
+            f":{value['attempts']}:{milliseconds(value['pendingAt'])}:{milliseconds(value['nextTryAt'])}"
+        )
+        return str(uuid.uuid5(EVENTS, name))
     return str(uuid.uuid5(EVENTS, f"failed:{len(bundle.encode())}:{bundle}:{value['submissionId']}"))
 
 
@@ -170,7 +180,11 @@ def event_violations(event, topics):
     ] + [f"value {where}: {what}" for where, _, what in violations(value, f"strict/purchases.{kind}")]
     if found:
         return found
-    subject, time = ("transactionId", "grantedAt") if kind == "granted" else ("submissionId", "failedAt")
+    subject, time = {
+        "granted": ("transactionId", "grantedAt"),
+        "failed": ("submissionId", "failedAt"),
+        "pending": ("submissionId", "pendingAt"),
+    }[kind]
     agreements = [
         ("key", "value userId", key == value["userId"]),
         ("headers ce_id", "value eventId", headers["ce_id"] == value["eventId"]),
@@ -334,6 +348,7 @@ def check_asyncapi():
 DEFAULT_TOPICS = {
     "purchases.granted": "granted",
     "purchases.failed": "failed",
+    "purchases.pending": "pending",
     "receipts.quarantined": "quarantined",
 }
 
@@ -345,7 +360,7 @@ def arguments():
     mode.add_argument("--events", action="store_true", help="the files hold captured events")
     parser.add_argument(
         "--topic", metavar="KIND=NAME", action="append", default=[],
-        help="another topic name for granted, failed or quarantined events",
+        help="another topic name for granted, failed, pending or quarantined events",
     )
     parser.add_argument("files", metavar="FILE", nargs="*")
     options = parser.parse_args()

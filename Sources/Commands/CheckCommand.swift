@@ -144,7 +144,7 @@ struct KafkaCheck {
     func results() -> [CheckLine] {
         do throws(KafkaError) {
             let description = try description.get()
-            let present = Topic.allCases.map { settings.topics[$0] }.filter { name in
+            let present = settings.topics.inUse.map { settings.topics[$0] }.filter { name in
                 if case .present = description.topics[name] { true } else { false }
             }
             return [CheckLine("broker", .good, "\(description.brokers) reachable")]
@@ -184,7 +184,7 @@ struct KafkaCheck {
         _ description: KafkaClusterDescription, _ answers: [String: Result<[String: String], KafkaError>]
     ) -> [CheckLine] {
         let configurations = answers.compactMapValues { try? $0.get() }
-        return Topic.allCases.map { topic in
+        return settings.topics.inUse.map { topic in
             let name = settings.topics[topic]
             switch description.topics[name] {
             case .missing, nil:

@@ -267,6 +267,7 @@ struct OwedReport: Sendable {
         case .granted(_, repeatOf: nil): "granted event"
         case .granted: "copy of a granted event"
         case .failed: "failed event"
+        case .pending: "pending event"
         case .quarantined: "quarantined record"
         }
     }

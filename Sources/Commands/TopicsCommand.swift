@@ -14,7 +14,7 @@ enum TopicsCommand {
         "topics", "Looks after the topics.",
         subcommands: [
             Command(
-                "create", "Creates those of the four topics that are missing.",
+                "create", "Creates those of the topics in use that are missing.",
                 discussion: """
                     New topics keep submissions for 14 days and events for 30, are not compacted, and take records as large \
                     as receipts can be. A write needs two replicas in sync, where there are two. Submissions get the \
@@ -50,7 +50,7 @@ enum TopicsCommand {
     ) throws(KafkaError) -> (answer: String, failure: KafkaError?) {
         let description = try cluster.describe()
         let copies = replicas ?? max(1, min(3, description.brokers))
-        let missing = Topic.allCases.filter { topic in
+        let missing = names.inUse.filter { topic in
             switch description.topics[names[topic]] {
             case .missing, nil: true
             case .present, .failed: false
@@ -64,7 +64,7 @@ enum TopicsCommand {
             })
         var answer = ""
         var failure: KafkaError?
-        for topic in Topic.allCases {
+        for topic in names.inUse {
             let name = names[topic]
             let error = results[name] ?? nil
             // Somebody else may have made it meanwhile, or the broker that was asked did not know it yet.
@@ -102,7 +102,7 @@ enum TopicRequirements {
             ]) { $1 }
         case .quarantined:
             properties.merge(["retention.ms": String(30 * day), "max.message.bytes": String(3 << 20)]) { $1 }
-        case .granted, .failed: properties["retention.ms"] = String(30 * day)
+        case .granted, .failed, .pending: properties["retention.ms"] = String(30 * day)
         }
         return properties
     }

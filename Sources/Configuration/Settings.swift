@@ -6,7 +6,7 @@ import Logging
 enum Settings {
     /// In the order of the documentation.
     static let all: [any SettingRow] =
-        [bootstrapServers, groupID, groupInstanceID, propertiesFile] + Topic.allCases.map(topic)
+        [bootstrapServers, groupID, groupInstanceID, propertiesFile] + topics
         + [
             ledgerURL, ledgerPasswordFile, appsFile, maxCalls, maxInFlightBytes, maxRetryBytes, doubtLimit,
             shutdownTimeout, httpBind, logLevel, logFormat, verifyReceiptProductionURL, verifyReceiptSandboxURL,
@@ -28,15 +28,20 @@ enum Settings {
         "kafka.propertiesFile", absent: "none", "librdkafka properties, see [below](#kafka-properties)",
         read: PropertiesFile.read, show: \.shown)
 
-    static func topic(_ topic: Topic) -> Setting<String> {
-        let help =
-            switch topic {
-            case .submitted: "the input; no two topics may be the same"
-            case .granted: "granted purchases"
-            case .failed: "submissions that will not be granted"
-            case .quarantined: "records of the input that name no submission or no user"
-            }
-        return Setting("topic.\(topic.rawValue)", .topic, default: topic.defaultName, help)
+    static let submittedTopic = topic(.submitted, "the input; no two topics may be the same")
+    static let grantedTopic = topic(.granted, "granted purchases")
+    static let failedTopic = topic(.failed, "submissions that will not be granted")
+    static let pendingTopic = Setting.optional(
+        "topic.pending", .topic, absent: "none",
+        "submissions that wait, and why; without a name nobody is told, `\(Topic.pending.defaultName)` is usual")
+    static let quarantinedTopic = topic(
+        .quarantined, "records of the input that name no submission or no user")
+    private static let topics: [any SettingRow] = [
+        submittedTopic, grantedTopic, failedTopic, pendingTopic, quarantinedTopic,
+    ]
+
+    private static func topic(_ topic: Topic, _ help: String) -> Setting<String> {
+        Setting("topic.\(topic.rawValue)", .topic, default: topic.defaultName, help)
     }
 
     // MARK: Worker

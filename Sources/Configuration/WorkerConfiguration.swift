@@ -64,25 +64,34 @@ public struct KafkaSettings: Hashable, Sendable {
     }
 }
 
-/// The names of the four topics; no two are the same.
+/// The names of the topics; no two are the same.
 public struct TopicNames: Hashable, Sendable {
     private let names: [Topic: String]
 
     public init(_ values: SettingValues) throws(ConfigurationError) {
+        let given: [(topic: Topic, setting: SettingName, name: String?)] = [
+            (.submitted, Settings.submittedTopic.name, try values.value(Settings.submittedTopic)),
+            (.granted, Settings.grantedTopic.name, try values.value(Settings.grantedTopic)),
+            (.failed, Settings.failedTopic.name, try values.value(Settings.failedTopic)),
+            (.pending, Settings.pendingTopic.name, try values.value(Settings.pendingTopic)),
+            (.quarantined, Settings.quarantinedTopic.name, try values.value(Settings.quarantinedTopic)),
+        ]
         var names: [Topic: String] = [:]
-        for topic in Topic.allCases {
-            let name = try values.value(Settings.topic(topic))
-            if let other = Topic.allCases.first(where: { names[$0] == name }) {
-                let places = (
-                    values.place(Settings.topic(other).name), values.place(Settings.topic(topic).name)
-                )
-                throw .contradiction(places.0, places.1, problem: "must name different topics")
+        for (topic, setting, name) in given {
+            guard let name else { continue }
+            if let other = given.first(where: { names[$0.topic] == name }) {
+                throw .contradiction(
+                    values.place(other.setting), values.place(setting), problem: "must name different topics")
             }
             names[topic] = name
         }
         self.names = names
     }
 
+    /// The topics that have a name; all but that of pending events have one always.
+    public var inUse: [Topic] { Topic.allCases.filter { names[$0] != nil } }
+
+    /// - Returns: the name; of a topic that has none, the usual one.
     public subscript(_ topic: Topic) -> String { names[topic] ?? topic.defaultName }
 }
 

@@ -8,6 +8,8 @@ public enum Topic: String, Hashable, Sendable, CaseIterable {
     case granted
     /// Which submission will not be granted, and why.
     case failed
+    /// Which submission waits, why and for what. Not written unless it has a name.
+    case pending
     /// Records of the input that name no submission or no user, as they came.
     case quarantined
 
@@ -16,12 +18,13 @@ public enum Topic: String, Hashable, Sendable, CaseIterable {
         case .submitted: "receipts.submitted"
         case .granted: "purchases.granted"
         case .failed: "purchases.failed"
+        case .pending: "purchases.pending"
         case .quarantined: "receipts.quarantined"
         }
     }
 
     /// The topics that Grantor writes.
-    public static let outputs: [Topic] = [.granted, .failed, .quarantined]
+    public static let outputs: [Topic] = [.granted, .failed, .pending, .quarantined]
 }
 
 /// A place in the input topic.

@@ -359,17 +359,27 @@ extension BatchPlanner {
             case .retrying(let cause, _): .retrying(cause)
             case .held(let cause): .held(cause)
             }
+        let key: RetryKey
         switch (entry.decision.source, entry.decision.subject) {
         case (.row(let lease), _):
+            key = lease.key
             writes.updatedRetries.append(RetryUpdate(lease: lease, attempts: entry.decision.attempts, entry: retry))
         case (.record, .submission(let submission)):
+            key = entry.digest()
             writes.retries.append(
-                NewRetry(key: entry.digest(), submission: submission, attempts: entry.decision.attempts, entry: retry))
+                NewRetry(key: key, submission: submission, attempts: entry.decision.attempts, entry: retry))
         case (.record, .malformed):
             entry.state = .ended(.refused(detail: "A malformed submission has no evidence to try again with."))
             return
         }
-        entry.state = .concluded(outcome, tell: [])
+        let decision = entry.decision
+        guard decision.tellsWaiting, case .submission(let submission) = decision.subject else {
+            return entry.state = .concluded(outcome, tell: [])
+        }
+        let pending = PendingSubmission(
+            submission.claimant, retry.cause, attempts: decision.attempts, receivedAt: submission.receivedAt,
+            latest: retry.history.attempts.last?.at, dueAt: decision.decidedAt.advanced(by: .milliseconds(retry.delay)))
+        entry.state = .concluded(outcome, tell: [.pending(pending, key)])
     }
 
     /// A held claim whose purchases were all granted before, and nothing else is to come: it ends as if it were not held.

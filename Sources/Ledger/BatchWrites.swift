@@ -166,11 +166,13 @@ public struct BatchWrites: Sendable {
 enum Telling: Hashable {
     case grant(Grant, repeatOf: SubmissionID?)
     case failure(Failure)
+    case pending(PendingSubmission, RetryKey)
 
     var key: OutboxKey {
         switch self {
         case .grant(let grant, let submission): .granted(grant.reference, repeatOf: submission)
         case .failure(let failure): .failed(failure.claimant.bundleID, failure.claimant.submissionID)
+        case .pending(_, let key): .pending(key)
         }
     }
 
@@ -180,6 +182,7 @@ enum Telling: Hashable {
         case .grant(let grant, let submission):
             RenderedEvent(key: key, event: GrantedEvent.event(of: grant, repeatOf: submission))
         case .failure(let failure): RenderedEvent(key: key, event: FailedEvent.event(of: failure))
+        case .pending(let pending, _): RenderedEvent(key: key, event: PendingEvent.event(of: pending))
         }
     }
 

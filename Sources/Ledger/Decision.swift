@@ -53,6 +53,8 @@ public struct Decision: Hashable, Sendable {
     /// The app's fulfilment service must hear of each new grant before its event: the write adds the outbox row of the
     /// call.
     public let owesCall: Bool
+    /// Whether an event says that it waits, where it does: it begins to wait, or begins to wait for somebody else.
+    public let tellsWaiting: Bool
     /// Whether a copy of the event goes out that a repeat asked for.
     public let repeats: RepeatPolicy
     /// Where nothing in a grant is new and the claim says an order that none of its purchases' grants has: write
@@ -62,7 +64,7 @@ public struct Decision: Hashable, Sendable {
 
     public init(
         subject: Subject, source: DecisionSource, content: Content, attempts: Int, decidedAt: Timestamp,
-        owesCall: Bool, repeats: RepeatPolicy, doubtsNothingNew: Bool
+        owesCall: Bool, tellsWaiting: Bool, repeats: RepeatPolicy, doubtsNothingNew: Bool
     ) {
         self.subject = subject
         self.source = source
@@ -70,6 +72,7 @@ public struct Decision: Hashable, Sendable {
         self.attempts = attempts
         self.decidedAt = decidedAt
         self.owesCall = owesCall
+        self.tellsWaiting = tellsWaiting
         self.repeats = repeats
         self.doubtsNothingNew = doubtsNothingNew
     }

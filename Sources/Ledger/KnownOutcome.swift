@@ -20,7 +20,7 @@ public struct KnownOutcome: Hashable, Sendable {
     public let submissionID: SubmissionID
     public let userID: UserID
     public let kind: Kind
-    /// The events that are told again; none for a row of `retries` and for a grant that owes a call.
+    /// The events that are told again; none for a grant that owes a call.
     public internal(set) var publish: [RenderedEvent]
 
     public init(
@@ -81,9 +81,9 @@ public struct KnownOutcomes: Sendable {
     ///   - grants: The rows of `grants` of these origins, in any order.
     ///   - answers: The rows of `answers`.
     ///   - answering: The grants that the repeats among the answers name.
-    ///   - waiting: Who claims what the rows of `retries` hold.
+    ///   - waiting: The rows of `retries`.
     public init(
-        grants: FoundGrants, answers: FoundAnswers, answering: FoundGrants, waiting: [(Origin, Claimant)]
+        grants: FoundGrants, answers: FoundAnswers, answering: FoundGrants, waiting: [WaitingRow]
     ) {
         for stored in grants.known.sorted(by: { $0.grant.reference < $1.grant.reference }) {
             add(
@@ -103,8 +103,10 @@ public struct KnownOutcomes: Sendable {
             }
         }
         for row in grants.later + answers.later { outcomes[Record(row.origin, row.claimant)] = nil }
-        for (origin, claimant) in waiting where outcomes[Record(origin, claimant)] == nil {
-            add(.waiting, Record(origin, claimant), nil)
+        // A record has one row. Of more, as a ledger that was set back may have, every driver tells the same.
+        for row in waiting.sorted(by: { $0.key < $1.key }) {
+            let record = Record(row.origin, row.pending.claimant)
+            if outcomes[record] == nil { add(.waiting, record, .pending(row.pending, row.key)) }
         }
     }
 

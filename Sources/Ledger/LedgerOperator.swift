@@ -68,7 +68,8 @@ extension Decision {
         let rejection = Rejection(.abandonedByOperator, note.reason, transactionID: due.submission.claim.transactionID)
         return Decision(
             subject: .submission(due.submission), source: .row(due.lease), content: .fail(rejection),
-            attempts: due.attempts, decidedAt: note.at, owesCall: false, repeats: .publish, doubtsNothingNew: false)
+            attempts: due.attempts, decidedAt: note.at, owesCall: false, tellsWaiting: false, repeats: .publish,
+            doubtsNothingNew: false)
     }
 }
 

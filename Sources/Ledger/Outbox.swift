@@ -7,6 +7,8 @@ public enum OutboxKey: Hashable, Sendable {
     case granted(GrantReference, repeatOf: SubmissionID?)
     /// The event of a failed submission.
     case failed(BundleID, SubmissionID)
+    /// The event of a submission that waits; of its row as it is when the event is taken.
+    case pending(RetryKey)
     /// The stub of a quarantined record. Its content tells it from a record of a topic that was made anew.
     case quarantined(Origin, SHA256Digest)
 }
@@ -16,6 +18,7 @@ extension OutboxKey {
         switch self {
         case .granted: .topic(.granted)
         case .failed: .topic(.failed)
+        case .pending: .topic(.pending)
         case .quarantined: .topic(.quarantined)
         }
     }
@@ -28,6 +31,7 @@ extension OutboxKey {
             "granted:\(grant.environment.rawValue):\(grant.transactionID):\(submission)"
         // The length keeps two pairs of texts from running into the same key.
         case .failed(let app, let submission): "failed:\(app.rawValue.utf8.count):\(app):\(submission)"
+        case .pending(let key): "pending:\(key.digest.hex)"
         case .quarantined(let origin, let digest):
             "quarantined:\(origin.partition):\(origin.offset):\(digest.hex):\(origin.topic)"
         }
@@ -41,7 +45,13 @@ extension OutboxKey {
             defer { rest = rest[rest.utf8.index(after: end)...] }
             return rest[..<end]
         }
-        guard let kind = part(), let first = part() else { return nil }
+        guard let kind = part() else { return nil }
+        if kind == "pending" {
+            guard let digest = SHA256Digest(hex: rest) else { return nil }
+            self = .pending(RetryKey(digest))
+            return
+        }
+        guard let first = part() else { return nil }
         switch kind {
         case "granted":
             guard let environment = Environment(rawValue: String(first)) else { return nil }

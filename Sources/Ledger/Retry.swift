@@ -62,6 +62,41 @@ public enum WaitCause: Hashable, Sendable {
     case held(HoldCause)
 }
 
+extension WaitCause {
+    public var state: PendingSubmission.State {
+        switch self {
+        case .retrying: .retrying
+        case .held: .held
+        }
+    }
+}
+
+extension PendingSubmission {
+    /// A row of `retries` as its event tells of it.
+    /// - Parameter latest: The end of the latest attempt; nil if none was counted.
+    public init(
+        _ claimant: Claimant, _ cause: WaitCause, attempts: Int, receivedAt: Timestamp, latest: Timestamp?,
+        dueAt: Timestamp
+    ) {
+        self.init(
+            claimant: claimant, state: cause.state, cause: cause.word, attempts: attempts, receivedAt: receivedAt,
+            at: latest ?? receivedAt, nextTryAt: dueAt)
+    }
+}
+
+/// A row of `retries`, as far as a redelivery of its record and its event need it: any version can read it.
+public struct WaitingRow: Hashable, Sendable {
+    public let key: RetryKey
+    public let origin: Origin
+    public let pending: PendingSubmission
+
+    public init(key: RetryKey, origin: Origin, pending: PendingSubmission) {
+        self.key = key
+        self.origin = origin
+        self.pending = pending
+    }
+}
+
 /// The values of a row of `retries` besides the submission.
 public struct RetryEntry: Hashable, Sendable {
     public let cause: WaitCause

@@ -16,11 +16,12 @@ extension PostgresLedger: LedgerOperator {
             let answers = try AnswerTable(connection: connection).answers([key])
             let answer = answers.known.first
             let retries = RetryTable(connection: connection)
+            let waiting = try retries.rows(of: key)
             let later = try table.grants(of: [key]).later.count + answers.later.count
             return SubmissionRecord(
-                grants: grants.reversed(), answer: answer, waiting: try retries.rows(of: key),
+                grants: grants.reversed(), answer: answer, waiting: waiting,
                 owed: try OutboxTable(connection: connection).rows(
-                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer)),
+                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting)),
                 later: later + (try retries.later(of: key)))
         }
     }

@@ -15,7 +15,7 @@ struct OutboxTable {
     /// Leases the due rows of one request, in the order in which they are due.
     ///
     /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
-    /// would stay in front of all others.
+    /// would stay in front of all others. The event of a submission that no longer waits is owed no more.
     func take(_ request: OutboxRequest, now: Timestamp) throws(StoreError) -> [OutboxItem] {
         let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []
@@ -33,6 +33,9 @@ struct OutboxTable {
                         $0.integer(row.sequence)
                     }
                     items.append(item)
+                } else if let key = row.waiting, try RetryTable(database: database).waiting(key) == nil {
+                    putOff += 1
+                    try database.statement("DELETE FROM outbox WHERE sequence = ?").run { $0.integer(row.sequence) }
                 } else {
                     putOff += 1
                     try database.statement(
@@ -72,7 +75,10 @@ struct OutboxTable {
         }
         var answer: Answer?
         if let failure = row.failure { answer = try AnswerTable(database: database).answer(failure) }
-        return row.work(grant: grant, answer: answer)
+        let pending = try row.waiting.flatMap { (key) throws(StoreError) in
+            try RetryTable(database: database).waiting(key)?.pending
+        }
+        return row.work(grant: grant, answer: answer, pending: pending)
     }
 
     func report(_ report: OutboxReport, now: Timestamp) throws(StoreError) {

@@ -142,17 +142,25 @@ struct RetryTable {
 
     // MARK: Reading
 
-    /// The claimant of a waiting row, whatever the evidence is.
-    func waiting(from ranges: [OriginRange]) throws(StoreError) -> [(Origin, Claimant)] {
-        var waiting: [(Origin, Claimant)] = []
+    /// Rows whatever the evidence is.
+    func waiting(from ranges: [OriginRange]) throws(StoreError) -> [WaitingRow] {
+        var waiting: [WaitingRow] = []
         for range in ranges {
             waiting += try database.statement("\(RetryColumns.selection) WHERE \(OriginRange.condition)").rows {
                 range.bind(to: &$0)
             } read: { row in
-                RetryColumns.record(row)
-            }
+                RetryColumns.waiting(row)
+            }.compactMap { $0 }
         }
         return waiting
+    }
+
+    func waiting(_ key: RetryKey) throws(StoreError) -> WaitingRow? {
+        try database.statement("\(RetryColumns.selection) WHERE digest = ?").first {
+            $0.blob(key.bytes)
+        } read: { row in
+            RetryColumns.waiting(row)
+        } ?? nil
     }
 
     func rows(of key: SubmissionKey) throws(StoreError) -> [RetryRow] {

@@ -18,11 +18,12 @@ extension SQLiteLedger: LedgerOperator {
             let answers = try AnswerTable(database: database).answers([key])
             let answer = answers.known.first
             let retries = RetryTable(database: database)
+            let waiting = try retries.rows(of: key)
             let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
             return SubmissionRecord(
-                grants: grants.reversed(), answer: answer, waiting: try retries.rows(of: key),
+                grants: grants.reversed(), answer: answer, waiting: waiting,
                 owed: try OutboxTable(database: database).rows(
-                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer)),
+                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting)),
                 later: later + (try retries.later(of: key)))
         }
     }

@@ -87,7 +87,7 @@ final class EventProducer {
     private let names: [Topic: String]
     private var drained: [KafkaDeliveryReport] = []
     /// Ends that came without a delivery report.
-    private var refused: [PublishReport] = []
+    private var ended: [PublishReport] = []
 
     init(producer: KafkaProducer, names: [Topic: String]) {
         self.producer = producer
@@ -96,15 +96,19 @@ final class EventProducer {
 
     func publish(_ task: PublishTask) {
         let event = task.event
+        // Nobody wants the events of a topic without a name.
+        guard let topic = names[event.topic] else {
+            return ended.append(PublishReport(token: task.token, result: .acknowledged))
+        }
         let record = KafkaProducerRecord(
-            topic: names[event.topic] ?? event.topic.defaultName, key: event.key, value: event.value,
+            topic: topic, key: event.key, value: event.value,
             headers: event.headers)
         switch producer.produce(record, token: task.token.rawValue) {
         case .accepted: break
         // The broker takes too little, so the event counts as timed out.
-        case .full: refused.append(PublishReport(token: task.token, result: .failed))
+        case .full: ended.append(PublishReport(token: task.token, result: .failed))
         case .refused(let refusal):
-            refused.append(PublishReport(token: task.token, result: .failed, cause: cause(refusal)))
+            ended.append(PublishReport(token: task.token, result: .failed, cause: cause(refusal)))
         }
     }
 
@@ -117,7 +121,7 @@ final class EventProducer {
 
     /// When the producer has to be looked at again, besides when its descriptor is signalled; nil if it need not be.
     var needsTurn: Instant? {
-        if !refused.isEmpty { return .now }
+        if !ended.isEmpty { return .now }
         return producer.isReplacing ? .now + .seconds(1) : nil
     }
 
@@ -136,8 +140,8 @@ final class EventProducer {
                 reports.append(PublishReport(token: token, result: .failed, cause: cause(refusal)))
             }
         }
-        reports.append(contentsOf: refused)
-        refused.removeAll(keepingCapacity: true)
+        reports.append(contentsOf: ended)
+        ended.removeAll(keepingCapacity: true)
     }
 
     private func cause(_ refusal: KafkaRefusal) -> String? {

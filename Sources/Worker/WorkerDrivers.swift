@@ -143,10 +143,11 @@ struct Producing: Sendable {
 
     init(_ kafka: KafkaSettings, logger: Logger, registry: PrometheusRegistry) {
         var names: [Topic: String] = [:]
-        for topic in Topic.outputs { names[topic] = kafka.topics[topic] }
+        let outputs = Topic.outputs.filter(kafka.topics.inUse.contains)
+        for topic in outputs { names[topic] = kafka.topics[topic] }
         self.names = names
         configuration = kafka.client
-        topics = Topic.outputs.map { kafka.topics[$0] }
+        topics = outputs.map { kafka.topics[$0] }
         self.logger = logger
         self.registry = registry
     }

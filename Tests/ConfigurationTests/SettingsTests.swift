@@ -12,6 +12,7 @@ struct SettingsTests {
             ("kafka.groupInstanceId", "GRANTOR_KAFKA_GROUP_INSTANCE_ID"),
             ("kafka.propertiesFile", "GRANTOR_KAFKA_PROPERTIES_FILE"), ("topic.submitted", "GRANTOR_TOPIC_SUBMITTED"),
             ("topic.granted", "GRANTOR_TOPIC_GRANTED"), ("topic.failed", "GRANTOR_TOPIC_FAILED"),
+            ("topic.pending", "GRANTOR_TOPIC_PENDING"),
             ("topic.quarantined", "GRANTOR_TOPIC_QUARANTINED"), ("ledger.url", "GRANTOR_LEDGER_URL"),
             ("appsFile", "GRANTOR_APPS_FILE"), ("maxCalls", "GRANTOR_MAX_CALLS"),
             ("maxInFlightBytes", "GRANTOR_MAX_IN_FLIGHT_BYTES"), ("maxRetryBytes", "GRANTOR_MAX_RETRY_BYTES"),
@@ -34,7 +35,7 @@ struct SettingsTests {
     @Test("No two settings share a name, and none is the beginning of another")
     func distinct() {
         let keys = Settings.all.map(\.name.key)
-        #expect(Set(keys).count == 28 && keys.count == 28)
+        #expect(Set(keys).count == 29 && keys.count == 29)
         #expect(Set(Settings.all.map(\.name.environmentName)).count == keys.count)
         for key in keys { #expect(!keys.contains { $0.hasPrefix(key + ".") }) }
     }

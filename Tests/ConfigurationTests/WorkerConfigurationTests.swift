@@ -30,6 +30,7 @@ struct WorkerConfigurationTests {
         #expect(configuration.kafka.groupID == "grantor")
         #expect(configuration.kafka.groupInstanceID == nil && configuration.kafka.propertiesFile == nil)
         for topic in Topic.allCases { #expect(configuration.kafka.topics[topic] == topic.defaultName) }
+        #expect(configuration.kafka.topics.inUse == [.submitted, .granted, .failed, .quarantined])
         #expect(configuration.ledger == .sqlite(path: "/data/grantor.db"))
         #expect(configuration.processing.maxCalls == 1000)
         #expect(configuration.processing.maxInFlightBytes == 12_288_000)
@@ -42,6 +43,13 @@ struct WorkerConfigurationTests {
         #expect(configuration.apple.proxy == nil && configuration.apple.caFile == nil)
         #expect(configuration.log.level == .info && configuration.log.format == .json)
         #expect(configuration.apps.all.map(\.app.bundleID) == ["com.example.game"])
+    }
+
+    @Test("Pending events are told where their topic has a name")
+    func pending() throws {
+        let topics = try sample.load(["GRANTOR_TOPIC_PENDING": "purchases.waiting"]).kafka.topics
+        #expect(topics[.pending] == "purchases.waiting")
+        #expect(topics.inUse == Topic.allCases)
     }
 
     @Test(

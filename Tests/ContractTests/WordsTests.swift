@@ -27,6 +27,9 @@ struct WordsTests {
     @Test("are those of the closed schemas, in their order")
     func schemas() throws {
         #expect(try values(of: "reason", in: "purchases.failed") == FailureReason.allCases.map(\.rawValue))
+        #expect(
+            try values(of: "cause", in: "purchases.pending")
+                == RetryCause.allCases.map(\.rawValue) + HoldCause.allCases.map(\.rawValue))
         let granted = "purchases.granted"
         #expect(try values(of: "verifiedBy", in: granted) == VerifiedBy.allCases.map(\.rawValue))
         #expect(try values(of: "offer", "kind", in: granted) == Offer.Kind.allCases.map(\.rawValue))
@@ -37,7 +40,10 @@ struct WordsTests {
     func topics() {
         #expect(
             Topic.allCases.map(\.defaultName)
-                == ["receipts.submitted", "purchases.granted", "purchases.failed", "receipts.quarantined"])
+                == [
+                    "receipts.submitted", "purchases.granted", "purchases.failed", "purchases.pending",
+                    "receipts.quarantined",
+                ])
         #expect(Topic.outputs == Topic.allCases.filter { $0 != .submitted })
     }
 

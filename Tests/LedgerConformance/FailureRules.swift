@@ -246,7 +246,8 @@ extension LedgerConformance {
             let decision = Decision(
                 subject: .malformed(malformed), source: .record(Samples.ownership()),
                 content: .fail(malformed.rejection),
-                attempts: 0, decidedAt: Samples.noon, owesCall: false, repeats: .publish, doubtsNothingNew: false)
+                attempts: 0, decidedAt: Samples.noon, owesCall: false, tellsWaiting: false, repeats: .publish,
+                doubtsNothingNew: false)
             let first = try subject.write(decision)[0]
             try expect(first.outcome, .failed(reason: "malformed_submission"), "outcome")
             try expect(try subject.write(decision)[0], first, "written again")

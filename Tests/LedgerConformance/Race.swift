@@ -47,6 +47,7 @@ public enum Race {
         return Decision(
             subject: .submission(submission), source: .record(ownership),
             content: .grant([Samples.purchase(TransactionID("\(number + 1)"))], by: .serverAPI), attempts: 1,
-            decidedAt: Samples.noon, owesCall: number % 5 == 0, repeats: .publish, doubtsNothingNew: false)
+            decidedAt: Samples.noon, owesCall: number % 5 == 0, tellsWaiting: false, repeats: .publish,
+            doubtsNothingNew: false)
     }
 }

@@ -112,7 +112,8 @@ public struct RandomPlay {
         }
         return Samples.decision(
             submission, content, lease: lease, generation: chance(95) ? generation : generation - 1, at: clock,
-            owesCall: chance(20), repeats: chance(80) ? .publish : .ignore, doubts: chance(30))
+            owesCall: chance(20), tellsWaiting: chance(60), repeats: chance(80) ? .publish : .ignore, doubts: chance(30)
+        )
     }
 
     private mutating func takeDue(_ ledger: AnyLedger) throws -> AnyHashable {
@@ -128,7 +129,7 @@ public struct RandomPlay {
     }
 
     private mutating func takeOutbox(_ ledger: AnyLedger) throws -> AnyHashable {
-        let target = pick([OutboxTarget.topic(.granted), .topic(.failed), .service(Samples.app)])
+        let target = pick([OutboxTarget.topic(.granted), .topic(.failed), .topic(.pending), .service(Samples.app)])
         let items = try ledger.takeOutbox([OutboxRequest(target: target, limit: 3)])
         owed += items.map(\.lease)
         return items.map { item in

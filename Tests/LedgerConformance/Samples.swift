@@ -61,13 +61,14 @@ public enum Samples {
     /// A decision on a record of the sample partition, or on a leased row.
     static func decision(
         _ submission: Submission, _ content: Decision.Content, lease: RetryLease? = nil, generation: Int64 = 1,
-        at milliseconds: Int64 = 0, owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubts: Bool = false,
-        attempts: Int = 1
+        at milliseconds: Int64 = 0, owesCall: Bool = false, tellsWaiting: Bool = false,
+        repeats: RepeatPolicy = .publish,
+        doubts: Bool = false, attempts: Int = 1
     ) -> Decision {
         Decision(
             subject: .submission(submission), source: lease.map { .row($0) } ?? .record(ownership(generation)),
-            content: content, attempts: attempts, decidedAt: later(milliseconds), owesCall: owesCall, repeats: repeats,
-            doubtsNothingNew: doubts)
+            content: content, attempts: attempts, decidedAt: later(milliseconds), owesCall: owesCall,
+            tellsWaiting: tellsWaiting, repeats: repeats, doubtsNothingNew: doubts)
     }
 
     static func grant(
@@ -90,7 +91,8 @@ public enum Samples {
 
     static func wait(
         _ submission: Submission, delay: Int64 = 15_000, endpoint: Endpoint = endpoint, lease: RetryLease? = nil,
-        attempts: Int = 1, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil, isSigned: Bool = false
+        attempts: Int = 1, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil, isSigned: Bool = false,
+        tellsWaiting: Bool = false
     ) -> Decision {
         decision(
             submission,
@@ -98,7 +100,7 @@ public enum Samples {
                 RetryEntry(
                     cause: .retrying(.unreachable, endpoint), detail: "Nothing was heard.", delay: delay,
                     history: history, doubt: doubt, isSigned: isSigned, purchases: [])), lease: lease,
-            attempts: attempts)
+            tellsWaiting: tellsWaiting, attempts: attempts)
     }
 
     static func reference(

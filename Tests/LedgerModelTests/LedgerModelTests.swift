@@ -26,7 +26,8 @@ import Testing
             subject: .submission(submission),
             source: .record(
                 PartitionOwnership(partition: Samples.partition, generation: Generation(rawValue: generation))),
-            content: content, attempts: 1, decidedAt: Samples.noon, owesCall: true, repeats: .publish,
+            content: content, attempts: 1, decidedAt: Samples.noon, owesCall: true, tellsWaiting: false,
+            repeats: .publish,
             doubtsNothingNew: false)
     }
 
@@ -106,7 +107,7 @@ import Testing
         let subject = model.subject
         try subject.own()
         var play = RandomPlay(seed: 1)
-        for _ in 0..<200 { _ = try play.step(subject) }
+        for _ in 0..<400 { _ = try play.step(subject) }
         let filled = Members.differing(model.tables, ModelTables(id: "another")).map { $0.prefix { $0 != "." } }
         #expect(Set(filled.map(String.init)) == Set(Members.named(model.tables).keys), "a table has no row")
         #expect(Members.differing(model.tables, ModelTables(copying: model.tables)) == [])

@@ -30,7 +30,7 @@ import Testing
         return Decision(
             subject: .submission(submission), source: source, content: .grant(purchases, by: .serverAPI), attempts: 1,
             decidedAt: Self.noon,
-            owesCall: owesCall, repeats: .publish, doubtsNothingNew: false)
+            owesCall: owesCall, tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
     }
 
     @Test("The fast path is for a record's one purchase that owes no call")
@@ -110,7 +110,7 @@ import Testing
             Decision(
                 subject: .submission(submission(id)), source: source,
                 content: .fail(Rejection(.unknownProduct, "Not listed.")), attempts: 1, decidedAt: Self.noon,
-                owesCall: false, repeats: .publish, doubtsNothingNew: false)
+                owesCall: false, tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
         }
         var planner = BatchPlanner([fail("a", .record(Self.ownership)), fail("b", .row(lease)), decision("c", ["1"])])
         planner.admit([true, true, true])
@@ -133,7 +133,7 @@ import Testing
             isSigned: false, purchases: purchases)
         return Decision(
             subject: .submission(submission("s")), source: .record(Self.ownership), content: .wait(entry), attempts: 1,
-            decidedAt: Self.noon, owesCall: false, repeats: .publish, doubtsNothingNew: false)
+            decidedAt: Self.noon, owesCall: false, tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
     }
 
     private func conclude(

@@ -77,7 +77,7 @@ extension ModelConnection: LedgerConnection {
     public func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome] {
         try call(.knownOutcomes) {
             let answers = FoundAnswers(known: origins.flatMap { model.tables.answers(at: $0) })
-            let waiting = origins.flatMap { model.tables.retries(at: $0) }.map { ($0.origin, $0.claimant) }
+            let waiting = origins.flatMap { model.tables.waiting(at: $0) }
             return KnownOutcomes(
                 grants: FoundGrants(known: origins.flatMap { model.tables.grants(at: $0) }),
                 answers: answers,
@@ -260,6 +260,10 @@ extension ModelConnection: LedgerConnection {
         for key in model.tables.owed({ $0.dueAt <= now && $0.target == request.target }) {
             guard items.count < request.limit, var row = model.tables.outbox[key] else { break }
             let work = work(key, row)
+            if case .pending = key, work == nil {
+                model.tables.outbox[key] = nil
+                continue
+            }
             row.dueAt = now + leaseMilliseconds
             if let work {
                 row.lease = model.tables.nextLease()
@@ -284,6 +288,8 @@ extension ModelConnection: LedgerConnection {
             let key = SubmissionKey(bundleID: app, submissionID: submission)
             guard case .failed(let failure)? = model.tables.answers[key]?.answer else { return nil }
             return .publish(FailedEvent.event(of: failure))
+        case .pending(let key):
+            return model.tables.retries[key].map { .publish(PendingEvent.event(of: $0.waiting.pending)) }
         case .quarantined:
             return row.stub.map { .publish(QuarantinedEvent.event(of: $0)) }
         }

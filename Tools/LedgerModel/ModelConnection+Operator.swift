@@ -10,7 +10,8 @@ extension ModelConnection: LedgerOperator {
         let tables = model.tables
         let grants = tables.grantRows.filter { $0.grant.claimant.submissionKey == key }
         let answer = tables.answers[key]?.answer
-        let keys = OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer)
+        let keys = OutboxColumns.keys(
+            of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting(key))
         return SubmissionRecord(
             grants: grants.reversed(), answer: answer, waiting: waiting(key),
             owed: keys.compactMap { key in tables.outbox[key].map { row(key, $0) } }, later: 0)

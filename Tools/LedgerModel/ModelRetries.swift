@@ -14,6 +14,14 @@ struct ModelRetries: Sendable {
         var leasedUntil: Int64?
         var takings = 0
 
+        var waiting: WaitingRow {
+            WaitingRow(
+                key: key, origin: submission.origin,
+                pending: PendingSubmission(
+                    submission.claimant, entry.cause, attempts: attempts, receivedAt: submission.receivedAt,
+                    latest: entry.history.attempts.last?.at, dueAt: Timestamp(milliseconds: dueAt)))
+        }
+
         var isSuspectNext: Bool { takings >= DueRetry.takingsOfSuspicion - 1 }
     }
 

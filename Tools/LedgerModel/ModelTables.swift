@@ -212,8 +212,8 @@ public final class ModelTables {
         forgetOrigin(origin)
     }
 
-    func retries(at origin: Origin) -> [Submission] {
-        (retriesByOrigin[origin] ?? []).compactMap { retries[$0]?.submission }
+    func waiting(at origin: Origin) -> [WaitingRow] {
+        (retriesByOrigin[origin] ?? []).compactMap { retries[$0]?.waiting }
     }
 
     /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.

@@ -42,7 +42,7 @@ public enum OutboxColumns: Int32, TableColumn {
     /// Rows whose key and step this version knows; those of a later version stay for its workers, and hide no other.
     public static let isKnown = """
         step IN ('call', 'publish') AND (key LIKE 'granted:production:%' OR key LIKE 'granted:sandbox:%'
-            OR key LIKE 'failed:%' OR key LIKE 'quarantined:%')
+            OR key LIKE 'failed:%' OR key LIKE 'pending:%' OR key LIKE 'quarantined:%')
         """
     public static let isOfKnownTarget = """
         (target LIKE 'service:%' OR target IN (\(Topic.allCases.map { "'topic:\($0.rawValue)'" }.joined(separator: ", "))))
@@ -62,9 +62,12 @@ public enum OutboxColumns: Int32, TableColumn {
             attempts: row.int(.attempts))
     }
 
-    /// Keys of a submission's own event, of its grants and of the copies that it asked for.
-    public static func keys(of key: SubmissionKey, grants: [Grant], answer: Answer?) -> [OutboxKey] {
+    /// Keys of a submission's own events, of its grants and of the copies that it asked for.
+    public static func keys(
+        of key: SubmissionKey, grants: [Grant], answer: Answer?, waiting: [RetryRow]
+    ) -> [OutboxKey] {
         var keys: [OutboxKey] = grants.map { .granted($0.reference, repeatOf: nil) }
+        keys += waiting.map { .pending($0.key) }
         keys.append(.failed(key.bundleID, key.submissionID))
         if case .repeated(let repeated) = answer {
             keys.append(.granted(repeated.grant, repeatOf: nil))
@@ -107,11 +110,17 @@ public struct DueOutboxRow: Sendable {
         return SubmissionKey(bundleID: app, submissionID: submission)
     }
 
+    /// The waiting submission that its step needs.
+    public var waiting: RetryKey? {
+        if case .pending(let key)? = owed?.key { key } else { nil }
+    }
+
     /// The input of its step. Nil if the row that it refers to does not exist, or is a later version's.
     /// - Parameters:
     ///   - grant: The row of ``grant``.
     ///   - answer: The row of ``failure``.
-    public func work(grant: Grant?, answer: Answer?) -> OutboxItem.Work? {
+    ///   - pending: By the row of ``waiting``.
+    public func work(grant: Grant?, answer: Answer?, pending: PendingSubmission?) -> OutboxItem.Work? {
         guard let owed else { return nil }
         switch owed.key {
         case .granted(_, let submission):
@@ -121,6 +130,7 @@ public struct DueOutboxRow: Sendable {
         case .failed:
             guard case .failed(let failure)? = answer else { return nil }
             return .publish(FailedEvent.event(of: failure))
+        case .pending: return pending.map { .publish(PendingEvent.event(of: $0)) }
         case .quarantined: return stub.map { .publish(QuarantinedEvent.event(of: $0)) }
         }
     }

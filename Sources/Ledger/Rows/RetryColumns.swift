@@ -147,10 +147,18 @@ public enum RetryColumns: Int32, RecordColumn {
             dueAt: attempted.time(.dueAt))
     }
 
-    /// The record of a waiting row, whatever the evidence is.
-    public static func record(_ row: some RowReader) -> (Origin, Claimant) {
-        let row = TableRow(row, Self.self)
-        return (row.origin, row.claimant)
+    /// A row whatever the evidence is; nil for a digest that no version writes.
+    public static func waiting(_ reader: some RowReader) -> WaitingRow? {
+        let row = TableRow(reader, Self.self)
+        let attempted = TableRow(reader, Attempted.self)
+        guard let key = ClaimDigest(bytes: row.blob(.digest)) else { return nil }
+        let history = AttemptHistory(text: attempted.optionalText(.history))
+        return WaitingRow(
+            key: key, origin: row.origin,
+            pending: PendingSubmission(
+                claimant: row.claimant, state: attempted.isNull(.endpoint) ? .held : .retrying,
+                cause: attempted.text(.cause), attempts: attempted.int(.attempts), receivedAt: row.time(.receivedAt),
+                at: history.attempts.last?.at ?? row.time(.receivedAt), nextTryAt: attempted.time(.dueAt)))
     }
 }
 

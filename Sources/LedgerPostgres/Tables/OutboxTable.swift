@@ -23,7 +23,7 @@ struct OutboxTable {
     /// are left to it.
     ///
     /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
-    /// would stay in front of all others.
+    /// would stay in front of all others. The event of a submission that no longer waits is owed no more.
     func take(_ request: OutboxRequest, now: Timestamp) throws(PostgresFailure) -> [OutboxItem] {
         let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []
@@ -32,7 +32,10 @@ struct OutboxTable {
             let asked = request.limit - items.count
             let rows = try due(request.target, limit: asked, now: now)
             guard !rows.isEmpty else { break }
-            let work = try work(rows)
+            let pending = try RetryTable(connection: connection).waiting(Set(rows.compactMap(\.waiting)))
+            let work = try work(rows, pending)
+            let ended = rows.filter { row in row.waiting.map { pending[$0] == nil } ?? false }
+            try delete(ended.map(\.sequence))
             let numbers = try lease(zip(rows, work).map { ($0.sequence, isRendered: $1 != nil) }, until: dueAgain)
             for (row, work) in zip(rows, work) {
                 if let work, let number = numbers[row.sequence], let item = row.item(work, lease: number) {
@@ -62,7 +65,9 @@ struct OutboxTable {
     }
 
     /// The input of each row's step, from the rows that they refer to.
-    private func work(_ rows: [DueOutboxRow]) throws(PostgresFailure) -> [OutboxItem.Work?] {
+    private func work(
+        _ rows: [DueOutboxRow], _ pending: [RetryKey: WaitingRow]
+    ) throws(PostgresFailure) -> [OutboxItem.Work?] {
         let references = Set(rows.compactMap(\.grant)).map { HolderQuestion($0) }
         var grants: [GrantReference: Grant] = [:]
         for stored in try GrantTable(connection: connection).holders(references).known {
@@ -74,8 +79,18 @@ struct OutboxTable {
             answers[answer.claimant.submissionKey] = answer
         }
         return rows.map { row in
-            row.work(grant: row.grant.flatMap { grants[$0] }, answer: row.failure.flatMap { answers[$0] })
+            row.work(
+                grant: row.grant.flatMap { grants[$0] }, answer: row.failure.flatMap { answers[$0] },
+                pending: row.waiting.flatMap { pending[$0]?.pending })
         }
+    }
+
+    private func delete(_ sequences: [Int64]) throws(PostgresFailure) {
+        guard !sequences.isEmpty else { return }
+        var columns = PostgresColumns(types: [.integer])
+        for sequence in sequences { columns.integer(sequence) }
+        _ = try connection.run(
+            PostgresStatement("DELETE FROM outbox WHERE sequence = ANY($1::bigint[])") { columns.add(to: &$0) })
     }
 
     /// Leases the rows that can be rendered, and puts off the others.

@@ -209,10 +209,21 @@ struct RetryTable {
 
     // MARK: Reading
 
-    /// The claimant of a waiting row, whatever the evidence is.
-    func waiting(from ranges: [OriginRange]) throws(PostgresFailure) -> [(Origin, Claimant)] {
+    /// Rows whatever the evidence is.
+    func waiting(from ranges: [OriginRange]) throws(PostgresFailure) -> [WaitingRow] {
         let results = try connection.run(ranges.map { $0.statement("\(RetryColumns.selection) WHERE") })
-        return results.flatMap { result in result.rows.map { RetryColumns.record($0) } }
+        return results.flatMap { result in result.rows.compactMap { RetryColumns.waiting($0) } }
+    }
+
+    func waiting(_ keys: Set<RetryKey>) throws(PostgresFailure) -> [RetryKey: WaitingRow] {
+        guard !keys.isEmpty else { return [:] }
+        var columns = PostgresColumns(types: [.blob])
+        for key in keys { columns.blob(key.bytes) }
+        let statement = PostgresStatement("\(RetryColumns.selection) WHERE digest = ANY($1::bytea[])") {
+            columns.add(to: &$0)
+        }
+        let rows = try connection.run(statement).rows.compactMap { RetryColumns.waiting($0) }
+        return Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
     }
 
     private static let isOfSubmission = "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"

@@ -122,6 +122,7 @@ private final class AskedState {
     var isContinuing = false
     var isSigned: Bool?
     var attempts: AttemptState
+    var waitedFor: WaitCause?
     var postponed: RetryEntry?
     var awaited: CheckTask.Work?
 
@@ -186,6 +187,12 @@ extension Flight {
     var isSigned: Bool? {
         get { asked?.isSigned }
         set { madeAsked().isSigned = newValue }
+    }
+
+    /// Why the row that it came from waited; nil for a record.
+    var waitedFor: WaitCause? {
+        get { asked?.waitedFor }
+        set { if newValue != nil || asked != nil { madeAsked().waitedFor = newValue } }
     }
 
     /// Its row for `retries`, while these have no room for it or its signature is looked at.

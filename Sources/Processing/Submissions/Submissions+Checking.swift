@@ -92,6 +92,7 @@ extension Submissions {
         flight.attempts.history = row.history
         flight.attempts.doubt = row.doubt
         flight.takings = UInt8(clamping: row.takings)
+        flight.waitedFor = row.cause
         limit.take(.due, bytes: flight.bytes)
         let token = flights.insert(flight)
         flights[token].subject = .submission(row.submission)

@@ -112,8 +112,18 @@ extension Submissions {
         flights[token].decidedAt = decidedAt
         return Decision(
             subject: subject, source: source, content: content, attempts: flights[token].attempts.attempts,
-            decidedAt: decidedAt, owesCall: options.owesCall, repeats: options.repeats,
-            doubtsNothingNew: options.doubtsNothingNew)
+            decidedAt: decidedAt, owesCall: options.owesCall, tellsWaiting: beginsToWait(token, content),
+            repeats: options.repeats, doubtsNothingNew: options.doubtsNothingNew)
+    }
+
+    /// Whether a submission begins to wait, or begins to wait for somebody else than its row says.
+    private func beginsToWait(_ token: SubmissionToken, _ content: Decision.Content) -> Bool {
+        guard case .wait(let entry) = content else { return false }
+        switch (flights[token].waitedFor, entry.cause) {
+        case (nil, _), (.held, .retrying), (.retrying, .held): return true
+        case (.held(let before), .held(let cause)): return before != cause
+        case (.retrying, .retrying): return false
+        }
     }
 
     /// It is unknown whether the batch was written, so the same decisions are written again. Submissions of lost
@@ -157,6 +167,7 @@ extension Submissions {
                 turn.signal(.rowWaits(gate: gates.index(of: .apple(endpoint)), due: due))
             case .held: turn.signal(.rowWaits(gate: nil, due: due))
             }
+            if !flights[token].isRecord, beginsToWait(token, .wait(entry)) { turn.signal(.outboxDue(turn.now)) }
         case .granted, .redelivery, .repeated, .failed:
             // Events of due rows are owed from the start, and calls come before events.
             if !flights[token].isRecord || flights[token].options.owesCall { turn.signal(.outboxDue(turn.now)) }

@@ -7,10 +7,9 @@ import Testing
 extension CoreBench {
     /// Answers the next request for due rows, and gives the checks that follow.
     func takeDue(_ rows: [DueRetry]) throws -> [CheckTask] {
+        let endpoint = rows.first.map(\.cause.endpoint) ?? Fixture.verifyReceipt
         measure = LedgerMeasure(
-            retries: [], waiting: [.init(endpoint: Fixture.verifyReceipt, rows: rows.count)], outboxRows: 0,
-            outboxAge: 0)
-        let endpoint = rows.first.flatMap { $0.cause.endpoint }
+            retries: [], waiting: [.init(endpoint: endpoint, rows: rows.count)], outboxRows: 0, outboxAge: 0)
         for _ in 0..<30 {
             let request = takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } }
             guard let (id, requests) = request else {

@@ -29,7 +29,7 @@ struct WorkerMetricsTests {
             subject: .submission(Self.submission),
             source: .record(PartitionOwnership(partition: partition, generation: Generation(rawValue: 1))),
             content: .grant([granted], by: .verifyReceipt), attempts: 1, decidedAt: Timestamp(milliseconds: 0),
-            owesCall: false, repeats: .publish, doubtsNothingNew: false)
+            owesCall: false, tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
     }
 
     @Test("count what the ledger says is passed over, by reason, and have each reason from the start")

@@ -89,6 +89,7 @@ struct PurchaseSeries {
         return Decision(
             subject: .submission(submission), source: .record(Self.ownership),
             content: .grant([granted], by: .signedTransaction), attempts: 1, decidedAt: now, owesCall: false,
+            tellsWaiting: false,
             repeats: .publish, doubtsNothingNew: false)
     }
 

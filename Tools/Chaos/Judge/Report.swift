@@ -35,7 +35,9 @@ struct Report {
         for text in verdict.faults { say("FAULT \(text)") }
         faults += verdict.found
         say("\(verdict.lost) lost, \(verdict.twice) twice, \(verdict.untold) untold")
-        say("\(verdict.events) granted events, \(verdict.copies) of them copies; \(verdict.failures) failed ones")
+        say(
+            "\(verdict.events) granted events, \(verdict.copies) of them copies; \(verdict.failures) failed ones; "
+                + "\(verdict.pending) submissions told to wait")
     }
 
     /// The group has committed the end of every partition. Its workers have stopped.

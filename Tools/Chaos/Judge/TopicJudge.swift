@@ -21,6 +21,8 @@ struct TopicJudge {
         var events = 0
         var copies = 0
         var failures = 0
+        /// Submissions that were told to wait.
+        var pending = 0
         /// Purchases without a row, with two events of different ids, without an event.
         var (lost, twice, untold) = (0, 0, 0)
 
@@ -86,7 +88,8 @@ struct TopicJudge {
         var verdict = Verdict()
         var byID: [String: InputRecord] = [:]
         var byTransaction: [String: String] = [:]
-        var granted: Set<String> = []
+        /// When each submission was granted, as its event says.
+        var granted: [String: String] = [:]
         try scan.read(topics: [Topic.granted.defaultName]) { batch in
             for record in batch.records {
                 verdict.events += 1
@@ -97,7 +100,7 @@ struct TopicJudge {
                     verdict.fault("an event that cannot be read")
                     continue
                 }
-                granted.insert(submission)
+                granted[submission] = Self.member("grantedAt", record.value) ?? ""
                 if expected[submission] != transaction { verdict.fault("\(submission) was granted \(transaction)") }
                 if let first = byID[id] {
                     verdict.copies += 1
@@ -114,11 +117,12 @@ struct TopicJudge {
             }
             return true
         }
-        for submission in expected.keys.sorted() where !granted.contains(submission) {
+        for submission in expected.keys.sorted() where granted[submission] == nil {
             verdict.untold += 1
             verdict.fault("\(submission) was never told as granted")
         }
         try judgeOthers(&verdict)
+        try judgePending(granted, &verdict)
         judgeRows(path, &verdict)
         return verdict
     }
@@ -140,6 +144,26 @@ struct TopicJudge {
         if quarantined < self.quarantined || self.quarantined == 0 && quarantined > 0 {
             verdict.fault("\(quarantined) records in quarantine instead of \(self.quarantined)")
         }
+    }
+
+    /// No submission is told to wait after its end. All workers of a run have one clock.
+    private func judgePending(_ granted: [String: String], _ verdict: inout Verdict) throws(KafkaError) {
+        var pending: Set<String> = []
+        try scan.read(topics: [Topic.pending.defaultName]) { batch in
+            for record in batch.records {
+                guard let name = Self.member("submissionId", record.value),
+                    let moment = Self.member("pendingAt", record.value)
+                else {
+                    verdict.fault("a pending event that cannot be read")
+                    continue
+                }
+                pending.insert(name)
+                guard let end = granted[name], !mayBeWrittenAnew else { continue }
+                if moment > end { verdict.fault("\(name) was granted at \(end), and waited at \(moment)") }
+            }
+            return true
+        }
+        verdict.pending = pending.count
     }
 
     private func judgeRows(_ path: String, _ verdict: inout Verdict) {

@@ -90,7 +90,7 @@ final class World {
             "PATH": "/usr/bin:/bin", "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers,
             "GRANTOR_KAFKA_GROUP_ID": "grantor-\(random.next())",
             "GRANTOR_LEDGER_URL": Self.url(database, standby) ?? "sqlite:\(folder)/ledger.db",
-            "GRANTOR_APPS_FILE": folder + "/apps.yaml",
+            "GRANTOR_APPS_FILE": folder + "/apps.yaml", "GRANTOR_TOPIC_PENDING": Topic.pending.defaultName,
             "GRANTOR_KAFKA_PROPERTIES_FILE": folder + "/kafka.properties",
             "GRANTOR_APPLE_ROOT_CERTIFICATES": endpoints.rootsFile, "GRANTOR_APPLE_CA_FILE": endpoints.caFile,
             "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": endpoints.productionURL,

@@ -12,6 +12,9 @@ final class Witness {
     private var byID: [EventID: SeenEvent] = [:]
     private(set) var toldGrants: Set<GrantReference> = []
     private(set) var toldFailures: Set<SubmissionKey> = []
+    /// Submissions that were told to wait.
+    private(set) var toldPending: Set<SubmissionKey> = []
+    private var pendingByID: [EventID: Event] = [:]
     private var quarantined: Set<Origin> = []
     /// Workers that ended by chance while a record was marked as being checked.
     private var ends: [Origin: Int] = [:]
@@ -69,6 +72,7 @@ final class Witness {
     // MARK: Events
 
     func published(_ event: Event, at moment: Int64, _ world: World) {
+        guard event.topic != .pending else { return pending(event, world) }
         if let seen = byID[event.id], seen.topic == event.topic {
             answered(event, seen, at: moment, world)
             if event.topic == .quarantined { return copied(event, seen) }
@@ -90,8 +94,21 @@ final class Witness {
         case .granted: granted(seen, world)
         case .failed: failed(seen, world)
         case .quarantined: quarantined(seen, world)
+        case .pending: break
         case .submitted: fail(.rows, "an event on the input topic")
         }
+    }
+
+    /// A submission is told to wait, which answers nothing.
+    private func pending(_ event: Event, _ world: World) {
+        if let before = pendingByID.updateValue(event, forKey: event.id), before != event {
+            fail(.copies, "\(event.id) was \(before), is \(event)")
+        }
+        let seen = SeenEvent(event)
+        guard claimed(by: seen.submission).contains(where: { $0.claimant.userID == seen.userID }) else {
+            return fail(.rows, "\(seen.submission) of \(seen.userID) was told to wait, and nobody sent it")
+        }
+        toldPending.insert(seen.submission)
     }
 
     /// An event answers its submission, and a marked copy the one that repeats it.
@@ -292,7 +309,10 @@ final class Witness {
         let tables = world.ledger.tables
         let key = claimant.submissionKey
         guard !isAmbiguous(key, world.options) else { return nil }
-        if let claim, tables.hasWaiting, tables.waits(digest(of: claim)) { return nil }
+        if let claim, tables.hasWaiting, tables.waits(digest(of: claim)) {
+            let isTold = toldPending.contains(key) || tables.isOwed(.pending(digest(of: claim)))
+            return isTold ? nil : "waits, and nobody was told"
+        }
         let grants = tables.rows(of: key).filter { $0.userID == claimant.userID }
         let own = grants.filter { $0.origin == origin }
         if !own.isEmpty { return own.lazy.compactMap { self.lack(of: $0, world) }.first }

@@ -53,7 +53,7 @@ extension World {
         }
         for _ in 0..<options.topicOutages {
             let begin = moment()
-            let topic = [Topic.granted, .failed, .quarantined].randomElement(using: &random) ?? .granted
+            let topic = [Topic.granted, .failed, .pending, .quarantined].randomElement(using: &random) ?? .granted
             topicOutages.append((topic, begin, min(begin + random(10...60_000), span)))
         }
         for _ in 0..<options.appleOutages {

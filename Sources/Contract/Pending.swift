@@ -1,0 +1,85 @@
+/// A submission that waits: every value of its event.
+public struct PendingSubmission: Hashable, Sendable {
+    /// For what it waits. The raw values are the `state` of the event.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        /// Apple cannot tell yet, or cannot be asked.
+        case retrying
+        /// Our configuration or a person must decide.
+        case held
+    }
+
+    public let claimant: Claimant
+    public let state: State
+    /// A ``RetryCause`` or ``HoldCause``, or the word of a later version.
+    public let cause: String
+    /// Attempts that counted: while nobody could be asked there are none.
+    public let attempts: Int
+    /// The time of the submission's record.
+    public let receivedAt: Timestamp
+    /// When the latest attempt ended, or ``receivedAt`` before the first one.
+    public let at: Timestamp
+    /// About when it is tried again.
+    public let nextTryAt: Timestamp
+
+    public init(
+        claimant: Claimant, state: State, cause: String, attempts: Int, receivedAt: Timestamp, at: Timestamp,
+        nextTryAt: Timestamp
+    ) {
+        self.claimant = claimant
+        self.state = state
+        self.cause = cause
+        self.attempts = attempts
+        self.receivedAt = receivedAt
+        self.at = at
+        self.nextTryAt = nextTryAt
+    }
+}
+
+/// `purchases.pending`: a submission waits, why and for what.
+///
+/// It is told when a submission begins to wait, and when it begins to wait for somebody else. No event says that the
+/// waiting ended: the granted or failed event does. Copies may come late and in any order, so its time decides. It is
+/// never newer than that of the event that ends the waiting, but for differences between workers' clocks.
+public enum PendingEvent {
+    public static let type = "com.grantor.purchase.pending.v1"
+    private static let typeHeader = CloudEvent.typeHeader(type)
+
+    /// Made of all that the event tells, so one id has one content.
+    static func id(of pending: PendingSubmission) -> EventID {
+        let app = pending.claimant.bundleID.rawValue
+        // The length keeps two pairs of texts from running into the same name.
+        let name =
+            "pending:\(app.utf8.count):\(app):\(pending.claimant.submissionID.rawValue)"
+            + ":\(pending.state.rawValue):\(pending.cause):\(pending.attempts):\(pending.at.milliseconds)"
+            + ":\(pending.nextTryAt.milliseconds)"
+        return EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: name))
+    }
+
+    /// Makes the event of a waiting submission, ready to be published.
+    public static func event(of pending: PendingSubmission) -> Event {
+        let claimant = pending.claimant
+        let id = id(of: pending)
+        return Event(
+            id: id, topic: .pending, key: Array(claimant.userID.rawValue.utf8),
+            headers: CloudEvent.headers(
+                id: id, type: typeHeader, subject: claimant.submissionID.rawValue, time: pending.at,
+                traceparent: claimant.traceparent),
+            value: value(of: pending, id: id))
+    }
+
+    private static func value(of pending: PendingSubmission, id: EventID) -> [UInt8] {
+        var body = JSONObjectWriter()
+        body.member("attempts", Int64(pending.attempts))
+        body.member("bundleId", pending.claimant.bundleID.rawValue)
+        body.member("cause", pending.cause)
+        body.member("eventId", id.rawValue)
+        body.member("nextTryAt", pending.nextTryAt)
+        body.member("orderId", pending.claimant.orderID?.rawValue)
+        body.member("pendingAt", pending.at)
+        body.member("receivedAt", pending.receivedAt)
+        body.member("state", pending.state.rawValue)
+        body.member("submissionId", pending.claimant.submissionID.rawValue)
+        body.member("userId", pending.claimant.userID.rawValue)
+        return body.finished()
+    }
+}

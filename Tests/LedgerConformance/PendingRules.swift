@@ -1,0 +1,72 @@
+import Contract
+import Ledger
+
+extension LedgerConformance {
+    private static func held(
+        _ submission: Submission, _ cause: HoldCause, lease: RetryLease, tells: Bool
+    ) -> Decision {
+        let entry = RetryEntry(
+            cause: .held(cause), detail: "Held.", delay: 120_000,
+            history: AttemptHistory([Attempt(at: Samples.later(7), cause: cause.rawValue, detail: "Held.")]),
+            doubt: nil,
+            isSigned: false, purchases: [])
+        return Samples.decision(submission, .wait(entry), lease: lease, tellsWaiting: tells, attempts: 3)
+    }
+
+    private static let pending = OutboxRequest(target: .topic(.pending), limit: 9)
+
+    static let pendingRules: [ConformanceRule] = [
+        ConformanceRule("A record that begins to wait is told where its decision says so") { subject in
+            try subject.own()
+            let history = AttemptHistory([Attempt(at: Samples.later(5), cause: "unreachable", detail: "Nothing.")])
+            let results = try subject.write(
+                Samples.wait(Samples.submission("s1", offset: 1), history: history, tellsWaiting: true),
+                Samples.wait(Samples.submission("s2", offset: 2)))
+            let pending = PendingSubmission(
+                claimant: Samples.submission("s1", offset: 1).claimant, state: .retrying, cause: "unreachable",
+                attempts: 1, receivedAt: Samples.submission("s1", offset: 1).receivedAt, at: Samples.later(5),
+                nextTryAt: Samples.later(15_000))
+            try expect(results[0].events, [PendingEvent.event(of: pending)], "events of the first")
+            try expect(results[1].events, [], "events of the second")
+            try expect(try subject.ledger.outbox(limit: 9), [], "rows of the outbox")
+        },
+        ConformanceRule("A row that begins to wait for somebody else owes an event, of the row as it is then") {
+            subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            let lease = try subject.takeOne().lease
+            try subject.write(held(submission, .sharedSecretRefused, lease: lease, tells: true))
+            try expect(
+                try subject.ledger.submission(submission.claimant.submissionKey).owed.map(\.key),
+                [.pending(ClaimDigest(of: submission))], "owed")
+            subject.setClock(Samples.later(120_000))
+            let again = try subject.takeOne(nil).lease
+            try subject.write(held(submission, .unknownAnswer, lease: again, tells: false))
+            let items = try subject.ledger.takeOutbox([pending])
+            let told = PendingSubmission(
+                claimant: submission.claimant, state: .held, cause: "unknown_answer", attempts: 3,
+                receivedAt: submission.receivedAt, at: Samples.later(7), nextTryAt: Samples.later(240_000))
+            try expect(items.map(\.work), [.publish(PendingEvent.event(of: told))], "work")
+            try subject.ledger.report(items.map { .published($0.lease) })
+            try expect(try subject.ledger.outbox(limit: 9), [], "rows of the outbox")
+        },
+        ConformanceRule("The event of a submission that no longer waits is owed no more, and hides no other") {
+            subject in
+            try subject.own()
+            let (first, second) = (Samples.submission("s1", offset: 1), Samples.submission("s2", offset: 2))
+            try subject.write(Samples.wait(first, delay: 0), Samples.wait(second, delay: 0))
+            let keys = [first, second].map { OutboxKey.pending(ClaimDigest(of: $0)) }
+            _ = try subject.ledger.owe(
+                keys.map { OutboxEntry(ownership: Samples.ownership(), key: $0, delay: 0, stub: nil) })
+            let due = try subject.ledger.takeDue([DueRequest(endpoint: Samples.endpoint, limit: 2)], bytes: .max)
+            let lease = due.first { $0.submission.id == "s1" }?.lease
+            try subject.write(Samples.grant(first, Samples.purchase("1"), lease: lease))
+            let one = OutboxRequest(target: .topic(.pending), limit: 1)
+            try expect(try subject.ledger.takeOutbox([one]).map(\.lease.key), [keys[1]], "taken")
+            try expect(
+                Set(try subject.ledger.outbox(limit: 9).map(\.key)),
+                [keys[1], .granted(Samples.reference("1"), repeatOf: nil)], "rows of the outbox")
+        },
+    ]
+}
