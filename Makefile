@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas monitoring kubernetes clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas examples monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -115,6 +115,13 @@ format: ## Bring the Swift sources into their style, in place
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
 	.venv/bin/python scripts/validate-schemas.py
+
+examples: ## Run the programs of Examples/ with a worker, and judge inventories; the one in Java if KAFKA_HOME is set
+	@scripts/setup.sh --for test
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
+	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
+	scripts/examples-test.py $$($(SWIFT) build --show-bin-path)
 
 alerts-test: ## Break the stack of docker-compose.yml in many ways, and wait for the alert of each (Docker)
 	docker build --target worker -t grantor:0.2.0 .

@@ -6,12 +6,13 @@
 #
 #   build  C libraries and tools (default)
 #   test   also a PostgreSQL server, which tests start themselves; Python with the packages of
-#          scripts/requirements.txt, in .venv; and a Java where KAFKA_HOME is set
+#          scripts/requirements.txt, in .venv; and where KAFKA_HOME is set Java with its compiler,
+#          and PostgreSQL's driver for it
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
-    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 }
 
 say() {
@@ -43,9 +44,11 @@ test) packages+=(postgresql python3 python3-venv) ;;
 *) usage >&2 && exit 64 ;;
 esac
 
-# Apache Kafka, which the tests of whole processes start where KAFKA_HOME names one, runs on Java.
-if [ "$purpose" = test ] && [ -n "${KAFKA_HOME:-}" ] && ! command -v java >/dev/null; then
-    packages+=(openjdk-17-jre-headless)
+# Apache Kafka, which the tests of whole processes start where KAFKA_HOME names one, runs on Java. The example in Java is
+# compiled, and needs a driver for PostgreSQL.
+if [ "$purpose" = test ] && [ -n "${KAFKA_HOME:-}" ]; then
+    packages+=(libpostgresql-jdbc-java)
+    command -v javac >/dev/null || packages+=(openjdk-17-jdk-headless)
 fi
 
 is_installed() {

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Gives players what they paid for, each purchase once, however often its event comes.
+
+    DATABASE=postgres://… KAFKA=host:9092 consumer.py [GROUP]
+
+One transaction of the database has the event's id under a unique key and the items. Kafka's offsets are committed after
+it. So a copy is found by its id, and an event that was not given comes again. Any error ends the program: nothing is
+passed over, and whatever starts it again, such as systemd, goes on where it was. Runs until SIGTERM.
+
+PENDING_TOPIC names the topic that tells why submissions wait, where the workers have it as GRANTOR_TOPIC_PENDING.
+"""
+
+import json
+import os
+import signal
+import sys
+
+import psycopg
+from confluent_kafka import Consumer, KafkaException
+
+GRANTED, FAILED = "purchases.granted", "purchases.failed"
+PENDING = os.environ.get("PENDING_TOPIC")
+# Purchases of Apple's sandbox were made without money.
+GIVES_SANDBOX = os.environ.get("GIVE_SANDBOX") == "yes"
+
+
+def apply(connection, record):
+    event = json.loads(record.value())
+    if record.topic() == PENDING:
+        wait(connection, event)
+        return
+    if record.topic() == FAILED:
+        # A granted event of the same submission counts more, whichever comes first.
+        answer(connection, event["bundleId"], event["submissionId"], "failed", event["reason"])
+        return
+    if event["environment"] == "production" or GIVES_SANDBOX:
+        give(connection, event)
+    # A copy that another submission asked for names it in a header.
+    headers = dict(record.headers() or [])
+    asked = headers.get("grantor-repeat-of", event["submissionId"].encode()).decode()
+    answer(connection, event["bundleId"], asked, "granted", None)
+
+
+def give(connection, event):
+    new = connection.execute(
+        "INSERT INTO given_events (event_id) VALUES (%s) ON CONFLICT DO NOTHING", (event["eventId"],)
+    )
+    if new.rowcount == 0:
+        return
+    for item in event["items"]:
+        connection.execute(
+            """
+            INSERT INTO inventory (user_id, item, quantity) VALUES (%s, %s, %s)
+            ON CONFLICT (user_id, item) DO UPDATE SET quantity = inventory.quantity + excluded.quantity
+            """,
+            (event["userId"], item["item"], item["quantity"]),
+        )
+
+
+def answer(connection, bundle, submission_id, state, reason):
+    connection.execute(
+        """
+        UPDATE submissions SET state = %s, reason = %s
+        WHERE bundle_id = %s AND submission_id = %s AND state <> 'granted'
+        """,
+        (state, reason, bundle, submission_id),
+    )
+
+
+def wait(connection, event):
+    """Notes why a submission waits. Old events may come late, and an answer counts more."""
+    connection.execute(
+        """
+        UPDATE submissions SET waits_for = %(cause)s, waits_by = %(at)s
+        WHERE bundle_id = %(bundle)s AND submission_id = %(id)s AND state = 'pending'
+        AND (waits_by IS NULL OR waits_by < %(at)s)
+        """,
+        {
+            "cause": event["cause"], "at": event["pendingAt"], "bundle": event["bundleId"],
+            "id": event["submissionId"],
+        },
+    )
+
+
+def main():
+    group = sys.argv[1] if len(sys.argv) > 1 else "inventory"
+    consumer = Consumer(
+        {
+            "bootstrap.servers": os.environ["KAFKA"],
+            "group.id": group,
+            # A group without offsets reads everything that is there.
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            # How long the partitions of a consumer that was killed wait for another one.
+            "session.timeout.ms": os.environ.get("SESSION_TIMEOUT_MS", "45000"),
+        }
+    )
+    consumer.subscribe([topic for topic in (GRANTED, FAILED, PENDING) if topic])
+    ended = []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
+    with psycopg.connect(os.environ["DATABASE"], autocommit=True) as connection:
+        while not ended:
+            records = consumer.consume(num_messages=500, timeout=0.5)
+            if not records:
+                continue
+            with connection.transaction():
+                for record in records:
+                    if record.error():
+                        raise KafkaException(record.error())
+                    apply(connection, record)
+            consumer.commit(asynchronous=False)
+    consumer.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The shop of scripts/examples-test.py: its app, and purchases with all that their players must have in the end."""
+
+import time
+from collections import Counter
+
+APP = "com.example.game"
+GEMS, SWORD, CHEST, MAP = f"{APP}.gems100", f"{APP}.sword", f"{APP}.chest", f"{APP}.map"
+# The one user whose purchases of the sandbox are granted.
+TESTER = "tester-1"
+
+
+def apps(*more):
+    """The apps file. The catalogue is late for the chest, and lacks the map for ever."""
+    products = [
+        {"id": GEMS, "type": "consumable", "items": [{"item": "gems", "quantity": 100}]},
+        {"id": SWORD, "type": "nonConsumable", "items": [{"item": "sword", "quantity": 1}]},
+        *more,
+    ]
+    return {"apps": [{"bundleId": APP, "sandbox": {"policy": "users", "users": [TESTER]}, "products": products}]}
+
+
+class Shop:
+    """Purchases that players make, and what each must have for them in the end."""
+
+    def __init__(self, apple):
+        self.apple = apple
+        self.number = 2_000_000_000_000_000
+        self.inventory = Counter()
+        self.paid = 0
+        # State, reason and cause of waiting of each claim in the end, by user and transaction.
+        self.answers = {}
+
+    def purchase(self, user, product, item, units, quantity=1, kind="consumable"):
+        self.inventory[user, item] += units * quantity
+        self.paid += 1
+        return self.unpaid(product, quantity, kind)
+
+    def unpaid(self, product, quantity=1, kind="consumable"):
+        """A purchase that gives its player nothing, or nothing before the end."""
+        self.number += 1
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return {
+            "transactionId": str(self.number), "productId": product, "quantity": quantity, "kind": kind,
+            "purchasedAt": moment,
+        }
+
+    def gems(self, user, quantity=1):
+        return self.purchase(user, GEMS, "gems", 100, quantity)
+
+    def signed(self, purchase, environment="production"):
+        order = {"transaction": {"bundleId": APP, "environment": environment, "purchase": purchase}}
+        return self.apple.ask("signed-transactions", order)["signedTransaction"]
+
+    def receipt(self, *purchases, size=None):
+        order = {
+            "bundleId": APP, "environment": "production", "purchases": purchases,
+            "creationDate": purchases[-1]["purchasedAt"],
+        }
+        return self.apple.ask("receipts", order | ({"targetSize": size} if size else {}))["receipt"]
+
+    def claim(self, user, purchase, answer=("granted", None), **evidence):
+        """A claim as a client brings it, and its answer: the state, with the reason or the cause of waiting."""
+        self.answers[user, purchase["transactionId"]] = answer
+        evidence = evidence or {"signedTransaction": self.signed(purchase)}
+        return {"userId": user, "bundleId": APP, "transactionId": purchase["transactionId"], **evidence}
