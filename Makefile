@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas examples monitoring kubernetes clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas docs examples monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -115,6 +115,13 @@ format: ## Bring the Swift sources into their style, in place
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
 	.venv/bin/python scripts/validate-schemas.py
+
+docs: ## Check links and commands of all Markdown files, and plant mistakes to see that they are noticed
+	@scripts/setup.sh --for build
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	@bin=$$($(SWIFT) build --show-bin-path) && \
+	scripts/check-docs.py $$bin/grantor && \
+	scripts/check-docs-tests.py $$bin/grantor
 
 examples: ## Run the programs of Examples/ with a worker, and judge inventories; the one in Java if KAFKA_HOME is set
 	@scripts/setup.sh --for test

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Plants mistakes in pages, one by one, and expects check-docs.py to notice each, and nothing in good pages.
+
+    scripts/check-docs-tests.py GRANTOR
+
+GRANTOR is the built program. Exit code: 0 all were noticed, 1 not all, 2 wrong usage.
+"""
+
+import importlib
+import sys
+from pathlib import Path
+
+from checkout import ROOT
+from planted_mistakes import report
+
+# Text of a page in docs/, and a part of the line that must tell the mistake.
+MISTAKES = [
+    ("[a](guarantee.md)", "docs/x.md:1: guarantee.md: no such file"),
+    ("one\n[a](guarantees.md#promises)", "docs/x.md:2: guarantees.md#promises: no such heading"),
+    ("# Two words\n[a](#two-word)", "docs/x.md:2: #two-word: no such heading"),
+    ("[a]\n\n[a]: ../README.me", "docs/x.md:3: ../README.me: no such file"),
+    ("`grantor topic create`", "docs/x.md:1: no command grantor topic"),
+    ("`grantor topics\ncreat`", "docs/x.md:1: no command grantor topics creat"),
+    ("```\n# first\ngrantor grants --order o\n```", "docs/x.md:3: grantor grants has no --order"),
+    ("```\nsudo -u a x\nA=1 grantor run --confg x\n```", "docs/x.md:3: grantor run has no --confg"),
+    ("```\ngrantor submissions list \\\n    --stat held\n```", "docs/x.md:2: grantor submissions list has no --stat"),
+    ("```\ntrue && make schema\n```", "docs/x.md:2: no target make schema"),
+]
+GOOD = """# Good: `code` (and more)
+[a](#good-code-and-more) [b](guarantees.md#promised) [c](https://example.com/#x) [d](../schemas/examples)
+`[e](nowhere)` `grantor submissions list --state held`, `make test SUITES=X`
+
+```
+[f](nowhere)
+grantor grants show --user u | make lint   # grantor nothing
+```
+"""
+
+
+def missed(check, program):
+    page = ROOT / "docs/x.md"
+    yield from (f"nothing is planted, and: {line}" for line in check.violations(page, GOOD, program))
+    for text, expected in MISTAKES:
+        found = list(check.violations(page, text, program))
+        if found != [expected]:
+            yield f"{text!r}: {expected} is not all that is noticed; found: {found}"
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    check = importlib.import_module("check-docs")
+    return report(missed(check, check.Program(str(Path(sys.argv[1]).resolve()))), len(MISTAKES))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
