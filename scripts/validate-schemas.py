@@ -151,17 +151,18 @@ def grant_id(value):
     return str(uuid.uuid5(GRANTS, f"{value['environment']}:{name}"))
 
 
-def event_id(kind, value):
+def event_id(kind, value, headers):
     """The id that an event must have: UUIDv5 of what it tells."""
     if kind == "granted":
         return str(uuid.uuid5(EVENTS, "granted:" + value["grantId"]))
     bundle = value["bundleId"]
     if kind == "pending":
-        name = (
-            f"pending:{len(bundle.encode())}:{bundle}:{value['submissionId']}:{value['state']}:{value['cause']}"
-            f":{value['attempts']}:{milliseconds(value['pendingAt'])}:{milliseconds(value['nextTryAt'])}"
-        )
-        return str(uuid.uuid5(EVENTS, name))
+        texts = [
+            bundle, value["submissionId"], value["userId"], value.get("orderId", ""), headers.get("traceparent", ""),
+            value["state"], value["cause"], str(value["attempts"]),
+            *(str(milliseconds(value[time])) for time in ("receivedAt", "pendingAt", "nextTryAt")),
+        ]
+        return str(uuid.uuid5(EVENTS, "pending" + "".join(f":{len(text.encode())}:{text}" for text in texts)))
     return str(uuid.uuid5(EVENTS, f"failed:{len(bundle.encode())}:{bundle}:{value['submissionId']}"))
 
 
@@ -190,7 +191,7 @@ def event_violations(event, topics):
         ("headers ce_id", "value eventId", headers["ce_id"] == value["eventId"]),
         ("headers ce_subject", f"value {subject}", headers["ce_subject"] == value[subject]),
         ("headers ce_time", f"value {time}", headers["ce_time"] == value[time]),
-        ("value eventId", "the id made from what it tells", value["eventId"] == event_id(kind, value)),
+        ("value eventId", "the id made from what it tells", value["eventId"] == event_id(kind, value, headers)),
     ]
     if kind == "granted":
         agreements.append(("value grantId", "the id made from the purchase", value["grantId"] == grant_id(value)))

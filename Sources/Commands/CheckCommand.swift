@@ -7,24 +7,25 @@ import Ledger
 import Worker
 
 enum CheckCommand {
+    private static let settings = Parameter.flag("settings", help: "Show every setting and where its value comes from.")
+
     static let command = Command<CommandContext>(
         "check", "Checks configuration, broker, topics, ledger and the way to Apple, each with a clear result.",
         discussion: """
             Changes nothing. Exits 0 if a worker can do its work, also with warnings, 1 if a check has failed, and 78 \
-            where the configuration itself is refused, as run does.
+            where the configuration itself is refused, as run does. An outage of Apple's is a warning: workers wait for \
+            its end. With --json the answer has checks, each with name, result and detail, and their numbers.
             """,
-        [CommonOptions.config], run: run)
+        CommonOptions.answering + [settings], run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let configuration = try arguments.configuration(context) { values throws(ConfigurationError) in
             try WorkerConfiguration(values)
         }
         try context.checkClients(configuration.kafka)
-        let settings = TextTable(
-            header: ["KEY", "VALUE", "FROM"],
-            rows: configuration.lines.map { [$0.name.key, $0.value, $0.source.rawValue] })
-        try context.output(settings.text() + "\n")
-        if context.width != nil {
+        let isJSON = arguments[CommonOptions.json]
+        let lines = arguments[settings] ? configuration.lines : []
+        if context.width != nil, !isJSON {
             try context.output("Asking the brokers, the ledger and Apple; each has ten seconds to answer.\n\n")
         }
         let apple = try context.apple(configuration.apple)
@@ -33,9 +34,34 @@ enum CheckCommand {
         let results =
             kafka.results() + ledger
             + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
-        try context.output(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
+        try context.output(isJSON ? json(results, lines) : text(results, lines))
         if let refusal { throw refusal }
         if results.contains(where: { $0.outcome == .failed }) { throw CommandFailure(.failed, nil) }
+    }
+
+    private static func text(_ results: [CheckLine], _ lines: [SettingLine]) -> String {
+        let checks = TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text()
+        let settings = TextTable(
+            header: ["KEY", "VALUE", "FROM"], rows: lines.map { [$0.name.key, $0.value, $0.source.rawValue] })
+        let counts = counts(results).filter { $0.number > 0 }.map { "\($0.number) \($0.outcome.rawValue)" }
+        return (lines.isEmpty ? "" : settings.text() + "\n") + checks
+            + "\n\(results.count) checks: \(counts.joined(separator: ", "))\n"
+    }
+
+    private static func json(_ results: [CheckLine], _ lines: [SettingLine]) -> String {
+        var members: [String: JSONOutput] = ["checks": .list(results.map(\.json))]
+        for (outcome, number) in counts(results) { members[outcome.word] = .count(number) }
+        if !lines.isEmpty {
+            members["settings"] = .list(
+                lines.map {
+                    .object(["key": .text($0.name.key), "value": .text($0.value), "from": .text($0.source.rawValue)])
+                })
+        }
+        return JSONOutput.object(members).text
+    }
+
+    private static func counts(_ results: [CheckLine]) -> [(outcome: CheckLine.Outcome, number: Int)] {
+        CheckLine.Outcome.allCases.map { outcome in (outcome, results.count { $0.outcome == outcome }) }
     }
 
     /// The lines about the ledger's database, and about the ledger if nothing there keeps a worker from it.
@@ -103,11 +129,14 @@ enum CheckCommand {
 
 /// A line of what `grantor check` found.
 struct CheckLine: Hashable, Sendable {
-    enum Outcome: String, Hashable, Sendable {
+    enum Outcome: String, Hashable, Sendable, CaseIterable {
         case good = "ok"
         /// Works, and is not as it should be.
         case warning = "warning"
         case failed = "FAILED"
+
+        /// In JSON.
+        var word: String { rawValue.lowercased() }
     }
 
     let name: String
@@ -126,7 +155,19 @@ struct CheckLine: Hashable, Sendable {
         self.init(name, outcome, ([facts] + failures + warnings).joined(separator: "; "))
     }
 
+    /// Apple does not answer.
+    /// - Parameter isApples: Whether Apple, or the way to it, may be well again by itself.
+    init(_ name: String, apple detail: String, isApples: Bool) {
+        self.init(
+            name, isApples ? .warning : .failed,
+            detail + (isApples ? "; workers wait for Apple, if it is not this host that cannot reach it" : ""))
+    }
+
     var row: [String] { [name, outcome.rawValue, detail] }
+
+    var json: JSONOutput {
+        .object(["name": .text(name), "result": .text(outcome.word), "detail": .text(detail)])
+    }
 }
 
 /// `grantor check` of brokers and topics.
@@ -237,8 +278,10 @@ struct AppleCheck {
         switch reply {
         case .response where reply.isOfVerifyReceipt: return CheckLine(name, .good, "answers")
         case .response(200, _, _): return CheckLine(name, .failed, "answers with a page that is none of Apple's")
-        case .response(let status, _, _): return CheckLine(name, .failed, "answers with HTTP \(status)")
-        case .failed(let failure): return CheckLine(name, .failed, "no answer: \(failure.words)")
+        case .response(let status, _, _):
+            return CheckLine(name, apple: "answers with HTTP \(status)", isApples: Self.isTrouble(status))
+        case .failed(let failure):
+            return CheckLine(name, apple: "no answer: \(failure.words)", isApples: failure.isApples)
         }
     }
 
@@ -271,9 +314,13 @@ struct AppleCheck {
         case .refused: return CheckLine(name, .failed, "key refused by \(environment.rawValue)")
         case .other(let status, let code):
             let error = code.map { ", error \($0)" } ?? ", without an error of Apple's"
-            return CheckLine(name, .failed, "\(environment.rawValue) answers with HTTP \(status)\(error)")
+            return CheckLine(
+                name, apple: "\(environment.rawValue) answers with HTTP \(status)\(error)", isApples: isTrouble(status))
         case .failed(let failure):
-            return CheckLine(name, .failed, "\(environment.rawValue): no answer: \(failure.words)")
+            return CheckLine(
+                name, apple: "\(environment.rawValue): no answer: \(failure.words)", isApples: failure.isApples)
         }
     }
+
+    private static func isTrouble(_ status: Int) -> Bool { status >= 500 || status == 429 }
 }

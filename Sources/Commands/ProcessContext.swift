@@ -108,6 +108,14 @@ final class HTTPSAppleCaller: AppleCaller {
 }
 
 extension TransportFailure {
+    /// Whether it may end by itself: nothing of ours has to change.
+    var isApples: Bool {
+        switch self {
+        case .unreachable, .timedOut, .interrupted: true
+        case .tls, .tooLarge, .cancelled: false
+        }
+    }
+
     /// For people.
     var words: String {
         switch self {

@@ -44,14 +44,17 @@ public enum PendingEvent {
     public static let type = "com.grantor.purchase.pending.v1"
     private static let typeHeader = CloudEvent.typeHeader(type)
 
-    /// Made of all that the event tells, so one id has one content.
+    /// Made of all that the event tells, so one id has one content: two claims may come under one submission's id.
     static func id(of pending: PendingSubmission) -> EventID {
-        let app = pending.claimant.bundleID.rawValue
-        // The length keeps two pairs of texts from running into the same name.
-        let name =
-            "pending:\(app.utf8.count):\(app):\(pending.claimant.submissionID.rawValue)"
-            + ":\(pending.state.rawValue):\(pending.cause):\(pending.attempts):\(pending.at.milliseconds)"
-            + ":\(pending.nextTryAt.milliseconds)"
+        let claimant = pending.claimant
+        let texts = [
+            claimant.bundleID.rawValue, claimant.submissionID.rawValue, claimant.userID.rawValue,
+            claimant.orderID?.rawValue ?? "", claimant.traceparent ?? "", pending.state.rawValue, pending.cause,
+            String(pending.attempts), String(pending.receivedAt.milliseconds), String(pending.at.milliseconds),
+            String(pending.nextTryAt.milliseconds),
+        ]
+        // The lengths keep two lists of texts from running into the same name.
+        let name = texts.reduce(into: "pending") { $0 += ":\($1.utf8.count):\($1)" }
         return EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: name))
     }
 

@@ -26,20 +26,41 @@ struct CheckCommandTests {
         try text.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
-    @Test("A good configuration is shown with where each value comes from, and everything is ok")
+    @Test("The settings are shown on demand, with where each value comes from")
+    func settings() {
+        let result = grantor("check --settings")
+        let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines.contains { $0.hasPrefix("kafka.bootstrapServers ") && $0.contains("  kafka:9092 ") && $0.hasSuffix("  environment") })
+        #expect(lines.contains { $0.hasPrefix("maxCalls ") && $0.hasSuffix("  default") })
+        #expect(lines.last == "" && lines.contains("8 checks: 8 ok"))
+    }
+
+    @Test("Scripts get the same as JSON")
+    func json() throws {
+        var grantor = grantor
+        grantor.cluster.topics["purchases.failed"] = .missing
+        let result = grantor("check --json --settings")
+        #expect(result.status == .failed)
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        #expect(object["ok"] as? Int == 7 && object["warning"] as? Int == 0 && object["failed"] as? Int == 1)
+        let checks = try #require(object["checks"] as? [[String: String]])
+        #expect(
+            checks.contains([
+                "name": "topic purchases.failed", "result": "failed",
+                "detail": "missing; grantor topics create makes it",
+            ]))
+        let settings = try #require(object["settings"] as? [[String: String]])
+        #expect(settings.contains(["key": "maxCalls", "value": "1000", "from": "default"]))
+    }
+
+    @Test("A good configuration is told in a table with its sum")
     func good() {
         let result = grantor("check")
         #expect(result.status == .done && result.errors.isEmpty)
-        let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(
-            lines.contains {
-                $0.hasPrefix("kafka.bootstrapServers ") && $0.hasSuffix("kafka:9092  environment") == false
-            })
-        #expect(lines.contains { $0.hasPrefix("maxCalls ") && $0.hasSuffix("  default") })
-        #expect(
-            result.output.hasSuffix(
-                """
-
+            result.output
+                == """
                 CHECK                            RESULT  DETAIL
                 broker                           ok      3 reachable
                 topic receipts.submitted         ok      12 partitions, 3 replicas
@@ -50,7 +71,9 @@ struct CheckCommandTests {
                 Apple verifyReceipt, production  ok      answers
                 Apple verifyReceipt, sandbox     ok      answers
 
-                """))
+                8 checks: 8 ok
+
+                """)
     }
 
     @Test("Each part that fails is named, and the others are checked all the same")
@@ -164,6 +187,22 @@ struct CheckCommandTests {
         #expect(!output.contains("topic receipts.submitted"))
     }
 
+    @Test(
+        "An outage of Apple's is a warning, because workers wait for its end",
+        arguments: [
+            AppStoreReply.failed(.timedOut), .failed(.unreachable),
+            .response(httpStatus: 503, retryAfter: nil, body: []),
+        ])
+    func appleAway(reply: AppStoreReply) {
+        var grantor = grantor
+        grantor.apple.sandboxAnswer = reply
+        let result = grantor("check")
+        #expect(result.status == .done)
+        #expect(result.output.contains("\nApple verifyReceipt, sandbox     warning  "))
+        #expect(result.output.contains("workers wait for Apple, if it is not this host that cannot reach it\n"))
+        #expect(result.output.hasSuffix("\n8 checks: 7 ok, 1 warning\n"))
+    }
+
     @Test("A page in the place of Apple's reply is none, though it comes with 200")
     func pageOfAProxy() {
         var grantor = grantor
@@ -251,7 +290,14 @@ struct AppleCheckTests {
     func otherAnswers() throws {
         #expect(
             try result(.response(httpStatus: 502, retryAfter: nil, body: []))
-                == ["failed: production answers with HTTP 502, without an error of Apple's"])
-        #expect(try result(.failed(.unreachable)) == ["failed: production: no answer: the host cannot be reached"])
+                == [
+                    "warning: production answers with HTTP 502, without an error of Apple's; workers wait for Apple, "
+                        + "if it is not this host that cannot reach it"
+                ])
+        #expect(
+            try result(.failed(.tls)) == [
+                "failed: production: no answer: the TLS connection failed, or its certificate is not trusted "
+                    + "(GRANTOR_APPLE_CA_FILE)"
+            ])
     }
 }
