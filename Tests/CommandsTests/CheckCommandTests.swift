@@ -30,7 +30,10 @@ struct CheckCommandTests {
     func settings() {
         let result = grantor("check --settings")
         let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(lines.contains { $0.hasPrefix("kafka.bootstrapServers ") && $0.contains("  kafka:9092 ") && $0.hasSuffix("  environment") })
+        #expect(
+            lines.contains {
+                $0.hasPrefix("kafka.bootstrapServers ") && $0.contains("  kafka:9092 ") && $0.hasSuffix("  environment")
+            })
         #expect(lines.contains { $0.hasPrefix("maxCalls ") && $0.hasSuffix("  default") })
         #expect(lines.last == "" && lines.contains("8 checks: 8 ok"))
     }
