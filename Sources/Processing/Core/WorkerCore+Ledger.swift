@@ -21,7 +21,7 @@ extension WorkerCore {
     var mayTakeDue: Bool {
         turn.apps != nil && stop.isRunning && !turn.ledgerCalls.isUnderWay(.takeDue) && !isRowInCheck && !isAnyMarked()
             // A sample under way says more about what to ask for.
-            && !turn.ledgerCalls.isUnderWay(.measure)
+            && sampler.hasSample && !turn.ledgerCalls.isUnderWay(.measure)
     }
 
     private var dueRoom: DueWork.Room {

@@ -27,6 +27,9 @@ struct Sampler {
 
     init(_ worker: WorkerSign) { self.worker = worker }
 
+    /// There is none before the group has let the worker in: until then it asks the ledger for nothing.
+    var hasSample: Bool { last != nil }
+
     func rows(waitingFor endpoint: Endpoint) -> Int { last?.waiting.first { $0.endpoint == endpoint }?.rows ?? 0 }
 
     /// When the ledger is sampled; nil while it cannot be.

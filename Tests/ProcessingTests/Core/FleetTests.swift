@@ -24,16 +24,16 @@ final class FleetTests {
         bench.measure = waiting
         bench.send(.assigned([]))
         bench.wait(.seconds(1))
-        #expect(dueRequests?.map(\.endpoint) == [Fixture.verifyReceipt])
+        // With held rows, because the apps file is new.
+        #expect(dueRequests?.map(\.endpoint) == [nil, Fixture.verifyReceipt])
         #expect(outboxRequests?.isEmpty == false)
     }
 
     @Test("does nothing at the ledger before its group has let it in")
     func outside() {
-        bench.isNothingDue = false
         bench.measure = waiting
         bench.wait(.seconds(60))
-        #expect(dueRequests == nil && outboxRequests == nil)
+        #expect(bench.requestCount == 0)
     }
 
     /// Calls that a worker makes at once where 20 a second are allowed to all.

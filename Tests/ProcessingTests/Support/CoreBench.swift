@@ -23,6 +23,8 @@ final class CoreBench {
     private(set) var calls: [CallTask] = []
     private(set) var writes: [WriteBatch] = []
     private(set) var requests: [LedgerRequest] = []
+    /// All that were made since the start.
+    private(set) var requestCount = 0
     private(set) var publishes: [PublishTask] = []
     private(set) var alerts: [Alert] = []
     private(set) var wakeAt: Instant?
@@ -79,6 +81,7 @@ final class CoreBench {
             }
         }
         if !looked.isEmpty { quiet.append(.checked(looked)) }
+        requestCount += actions.requests.count
         for request in actions.requests {
             switch request.call {
             case .measure where isMeasured: quiet.append(.ledger(request.id, .success(.measured(sample))))
