@@ -98,6 +98,14 @@ enum CheckCommand {
             }
             let ledger = try context.ledgers.open(settings)
             let id = try ledger.identity()
+            if let group = try? kafka.group(), let owner = try ledger.group(),
+                let refusal = group.refusal(of: id, owner: owner)
+            {
+                return (
+                    CheckLine("ledger", .failed, "\(id), which belongs to \(owner)"),
+                    CommandFailure(.configuration, refusal)
+                )
+            }
             guard try ledger.knows(committed) else {
                 return (
                     CheckLine("ledger", .failed, "\(id), which knows nothing of the group's offsets"),
@@ -202,6 +210,11 @@ struct KafkaCheck {
     func committed() -> Result<[TopicPartition], KafkaError> {
         guard case .success = description else { return .success([]) }
         return Result { () throws(KafkaError) in try committedOffsets().keys.sorted() }
+    }
+
+    /// The group, with the cluster's id as far as it is told.
+    func group() throws(KafkaError) -> ConsumerGroup {
+        ConsumerGroup(name: settings.groupID, cluster: try description.get().id)
     }
 
     /// The group's committed offsets of the input topic's partitions.

@@ -42,12 +42,15 @@ enum LedgerCommand {
         "ledger", "Decides about the ledger as a whole.",
         subcommands: [
             Command(
-                "accept", "Accepts a ledger that its consumer group has worked without.",
+                "accept", "Gives a ledger to the consumer group of these settings.",
                 discussion: """
                     A worker whose group has committed offsets ends with 78 if the ledger knows nothing of their \
                     partitions: it is another ledger than the one that the group has worked with, and purchases that \
-                    were granted before can be granted again. Accept it only if that is meant, such as after the \
-                    ledger was replaced on purpose. Reading begins at the offsets that the group has now.
+                    were granted before can be granted again. It also ends with 78 if the ledger belongs to another \
+                    group or another Kafka cluster. Accept it only if that is meant, such as after the ledger was \
+                    replaced or the cluster moved on purpose, and stop all workers before. Reading begins at the \
+                    offsets that the group has now. In another cluster it begins there for all partitions, and at \
+                    the oldest record of those without an offset.
                     """,
                 [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, id], run: accept)
         ])
@@ -56,38 +59,40 @@ enum LedgerCommand {
         let id = try arguments[id]
         let note = OperatorNote(
             actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
-        let known = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.identity() }
+        let (known, owner) = try arguments.ledger(context) { ledger throws(LedgerError) in
+            (try ledger.identity(), try ledger.group())
+        }
         let another = CommandFailure(
             .failed, "the configured ledger is \(known), which is another one; nothing was changed")
         guard known == id else { throw another }
         let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
             try KafkaSettings(values)
         }
-        let committed = try committed(kafka, context)
+        let (group, committed) = try group(kafka, context)
+        let isForeign = owner.map { group.refusal(of: id, owner: $0) != nil } ?? false
+        guard isForeign || !committed.isEmpty else {
+            throw CommandFailure(
+                .failed, "the group \(group.name) has no committed offsets: workers start with this ledger as it is")
+        }
         let isAccepted = try arguments.ledger(context) { ledger throws(LedgerError) in
-            try ledger.accept(ledger: id, committed, note)
+            try ledger.accept(ledger: id, for: group, committed, note)
         }
         guard isAccepted else { throw another }
         try context.output(
-            "The ledger \(PrintableText.singleLine(id)) is accepted; workers start with it from now on.\n")
+            "The ledger \(PrintableText.singleLine(id)) is accepted; workers of \(PrintableText.singleLine("\(group)")) "
+                + "start with it from now on.\n")
     }
 
-    /// The group's offsets, at which reading is to begin.
-    private static func committed(
+    /// The group, and its offsets, at which reading is to begin.
+    private static func group(
         _ settings: KafkaSettings, _ context: CommandContext
-    ) throws(CommandFailure) -> [TopicPartition: Int64] {
-        let committed: [TopicPartition: Int64]
+    ) throws(CommandFailure) -> (ConsumerGroup, [TopicPartition: Int64]) {
         do throws(KafkaError) {
-            committed = try KafkaCheck(settings: settings, cluster: context.cluster(settings)).committedOffsets()
+            let kafka = KafkaCheck(settings: settings, cluster: context.cluster(settings))
+            return (try kafka.group(), try kafka.committedOffsets())
         } catch {
             throw CommandFailure(
                 .failed, "Kafka does not say where the group is: \(settings.words(error)); nothing was changed")
         }
-        guard !committed.isEmpty else {
-            throw CommandFailure(
-                .failed,
-                "the group \(settings.groupID) has no committed offsets: workers start with this ledger as it is")
-        }
-        return committed
     }
 }

@@ -19,6 +19,11 @@ public enum LedgerError: Error, Hashable, Sendable {
 public protocol LedgerConnection: AnyObject {
     func identity() throws(LedgerError) -> String
 
+    /// Makes the ledger a group's, if it is nobody's yet.
+    /// - Returns: The group that it belongs to; a worker of another one must not work with it, see
+    ///   ``ConsumerGroup/refusal(of:owner:)``.
+    func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup
+
     /// How many milliseconds the ledger's clock was ahead of this host's at the latest call; 0 before the first, and
     /// where they are one.
     var clockLead: Int64 { get }

@@ -5,6 +5,9 @@ public import Contract
 public protocol LedgerOperator: AnyObject {
     func identity() throws(LedgerError) -> String
 
+    /// The group that the ledger belongs to; nil before its first worker.
+    func group() throws(LedgerError) -> ConsumerGroup?
+
     /// Whether workers may take these partitions over, of which their group has committed offsets: the ledger knows
     /// them, or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
@@ -24,12 +27,14 @@ public protocol LedgerOperator: AnyObject {
     /// The operators' actions on a submission, in order; nil for the ledger as a whole.
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction]
 
-    /// Accepts this ledger although a group has offsets of partitions that it does not know: reading begins there. False
-    /// if its id is another one.
-    /// - Parameter committed: The group's committed offsets as they are now. Partitions that the ledger knows stay as
-    ///   they are.
+    /// Makes this ledger a group's, although it was another one's, or the group has offsets of partitions that it does
+    /// not know: reading begins there. False if its id is another one.
+    ///
+    /// Partitions that the ledger knows stay as they are, unless it moves to another cluster. Its checkpoints mean
+    /// nothing there: ownership of all partitions ends, and each is read from the group's offset, or its oldest record.
+    /// - Parameter committed: The group's committed offsets as they are now.
     func accept(
-        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+        ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool
 
     /// The partitions that workers have taken over, in order.

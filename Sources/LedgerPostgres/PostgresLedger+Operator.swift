@@ -2,6 +2,10 @@ public import Contract
 public import Ledger
 
 extension PostgresLedger: LedgerOperator {
+    public func group() throws(LedgerError) -> ConsumerGroup? {
+        try read { (_) throws(PostgresFailure) in try GroupTable(connection: connection).group() }
+    }
+
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         try read { (_) throws(PostgresFailure) in
             try OwnershipTable(connection: connection).refused(Set(partitions)).isEmpty
@@ -88,11 +92,15 @@ extension PostgresLedger: LedgerOperator {
     }
 
     public func accept(
-        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+        ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool {
         try write { (_) throws(PostgresFailure) in
             guard place.id == id else { return false }
-            try OwnershipTable(connection: connection).accept(committed)
+            let partitions = OwnershipTable(connection: connection)
+            if let former = try GroupTable(connection: connection).move(to: group), group.isElsewhere(than: former) {
+                try partitions.beginAnew(committed)
+            }
+            try partitions.accept(committed)
             try add(.accept, note, on: nil)
             return true
         }

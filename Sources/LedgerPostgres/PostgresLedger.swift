@@ -78,6 +78,11 @@ public final class PostgresLedger: LedgerConnection {
 
     public func identity() throws(LedgerError) -> String { try read { (_) throws(PostgresFailure) in place.id } }
 
+    public func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup {
+        if let owner = try self.group() { return owner }
+        return try write { (_) throws(PostgresFailure) in try GroupTable(connection: connection).bind(to: group) }
+    }
+
     // MARK: Partitions
 
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {

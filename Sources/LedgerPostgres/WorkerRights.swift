@@ -11,8 +11,8 @@ struct Right: Hashable, Sendable, CustomStringConvertible {
 /// The rights that the role of a worker needs, as docs/postgresql.md grants it.
 enum WorkerRights {
     static let all = [
-        ("SELECT", "ledger partitions products grants answers retries outbox workers measure"),
-        ("INSERT", "partitions products grants answers retries outbox workers"),
+        ("SELECT", "ledger consumer_group partitions products grants answers retries outbox workers measure"),
+        ("INSERT", "consumer_group partitions products grants answers retries outbox workers"),
         ("UPDATE", "partitions retries outbox workers measure"), ("DELETE", "answers retries outbox workers"),
         ("USAGE", "lease_numbers"),
     ].flatMap { word, names in names.split(separator: " ").map { Right(word: word, name: String($0)) } }

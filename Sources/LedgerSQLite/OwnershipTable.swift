@@ -146,6 +146,23 @@ struct OwnershipTable {
         }
     }
 
+    /// Ends the ownership of all partitions, whose checkpoints mean nothing any more: each is read from the group's
+    /// offset, or from its oldest record.
+    func beginAnew(_ committed: [TopicPartition: Int64]) throws(StoreError) {
+        try database.run(
+            """
+            UPDATE partitions SET
+                owner = NULL, generation = NULL, next_offset = 0, passed_offset = NULL, starts = 0, marked_offset = NULL,
+                suspect_offset = NULL, suspect_ends = 0
+            """)
+        for (partition, offset) in committed {
+            try database.statement("UPDATE partitions SET next_offset = ? WHERE topic = ? AND partition = ?").run {
+                $0.integer(offset)
+                $0.partition(partition)
+            }
+        }
+    }
+
     /// Ends a partition's ownership behind passed offsets.
     func pass(_ passed: PassedOffsets) throws(StoreError) -> PassResult {
         let next = try row(passed.partition)?.next

@@ -2,6 +2,10 @@ public import Contract
 public import Ledger
 
 extension SQLiteLedger: LedgerOperator {
+    public func group() throws(LedgerError) -> ConsumerGroup? {
+        try read { (_) throws(StoreError) in try GroupTable(database: database).group() }
+    }
+
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         try read { (_) throws(StoreError) in
             for partition in partitions {
@@ -54,12 +58,16 @@ extension SQLiteLedger: LedgerOperator {
     }
 
     public func accept(
-        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+        ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool {
         try write { (_) throws(StoreError) in
             let table = OperatorTable(database: database)
             guard try table.identity() == id else { return false }
-            try OwnershipTable(database: database).accept(committed)
+            let partitions = OwnershipTable(database: database)
+            if let former = try GroupTable(database: database).move(to: group), group.isElsewhere(than: former) {
+                try partitions.beginAnew(committed)
+            }
+            try partitions.accept(committed)
             try table.add(.accept, note, on: nil)
             return true
         }

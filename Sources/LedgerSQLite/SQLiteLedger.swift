@@ -52,6 +52,11 @@ public final class SQLiteLedger: LedgerConnection {
         try read { (_) throws(StoreError) in try OperatorTable(database: database).identity() }
     }
 
+    public func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup {
+        if let owner = try self.group() { return owner }
+        return try write { (_) throws(StoreError) in try GroupTable(database: database).bind(to: group) }
+    }
+
     /// The ledger's clock is the host's.
     public var clockLead: Int64 { 0 }
 

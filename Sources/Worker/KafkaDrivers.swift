@@ -39,11 +39,13 @@ struct KafkaConsumerDriver: Sendable {
     func demand(_ demand: Demand) { consumer.demand(records: demand.records, bytes: demand.bytes) }
 
     /// An event of the consumer's, on its thread: for the core or for the process.
+    /// - Parameter joined: Takes the id of the group's cluster; nil where its brokers tell none.
     static func received(
         _ event: KafkaConsumerEvent, core: Mailbox<CoreMail>, events: Mailbox<ProcessEvent>, metrics: WorkerMetrics,
-        activity: CoreActivity
+        activity: CoreActivity, joined: (_ cluster: String?) -> Void
     ) {
         switch event {
+        case .cluster(let id): joined(id)
         case .assigned(let partitions):
             activity.joined(true)
             core.post(.input(.assigned(partitions)))

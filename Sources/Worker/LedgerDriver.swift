@@ -61,15 +61,17 @@ public struct LedgerDriver: Sendable {
 
     /// Opens a ledger that is there, and makes sure that this user may do all that a worker does. A user who can write a
     /// file may do all.
-    /// - Returns: Its id.
+    /// - Returns: Its id, and the group that it belongs to; nil before its first worker.
     /// - Throws: also `.unusable` with the rights that are missing.
-    func identify() throws(LedgerError) -> String {
+    func identify() throws(LedgerError) -> (id: String, group: ConsumerGroup?) {
         switch kind {
-        case .sqlite(let configuration): return try SQLiteLedger(configuration).identity()
+        case .sqlite(let configuration):
+            let ledger = try SQLiteLedger(configuration)
+            return (try ledger.identity(), try ledger.group())
         case .postgres(let configuration):
             let ledger = try PostgresLedger(configuration)
             try ledger.checkRights()
-            return try ledger.identity()
+            return (try ledger.identity(), try ledger.group())
         }
     }
 

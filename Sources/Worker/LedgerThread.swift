@@ -4,6 +4,7 @@ import Ledger
 import Logging
 import Processing
 import Scheduling
+import Synchronization
 import Threading
 
 /// One of the ledger's two connections, on its own thread.
@@ -136,7 +137,10 @@ final class LedgerThread: Sendable {
     }
 }
 
-/// Opens the ledger that the configuration names.
+/// Opens the ledger that the configuration names, for the worker's group alone.
+///
+/// A worker without partitions works on due rows and owed events, too. So no connection is had before the ledger is the
+/// group's: neither at the start, where the group's name is known, nor later, where its cluster is known as well.
 struct LedgerOpening: Sendable {
     static let shortestPause = Duration.milliseconds(500)
     static let longestPause = Duration.seconds(5)
@@ -146,20 +150,42 @@ struct LedgerOpening: Sendable {
     /// Its words in the log.
     let name: String
     private let driver: LedgerDriver
+    private let group: String
+    private let membership = Membership()
 
-    /// - Throws: `.unusable` for a URL that makes no sense.
-    init(_ settings: LedgerSettings) throws(LedgerError) {
-        name = "\(settings)"
-        driver = try LedgerDriver(settings)
+    /// The group that has let the worker in; nil before that.
+    private final class Membership: Sendable {
+        let group = Mutex<ConsumerGroup?>(nil)
     }
 
-    /// A connection for the calling thread.
-    /// - Throws: also `.unusable` if an embedded ledger was replaced, and another worker has the one in its place.
+    /// - Parameter group: The consumer group's name.
+    /// - Throws: `.unusable` for a URL that makes no sense.
+    init(_ settings: LedgerSettings, group: String) throws(LedgerError) {
+        name = "\(settings)"
+        driver = try LedgerDriver(settings)
+        self.group = group
+    }
+
+    /// The group has let the worker in.
+    /// - Parameter cluster: The id of its cluster; nil where the brokers tell none.
+    @Sendable func joined(cluster: String?) {
+        membership.group.withLock { $0 = ConsumerGroup(name: group, cluster: cluster) }
+    }
+
+    /// A connection for the calling thread. The ledger is the group's from then on.
+    /// - Throws: also `.unusable` if it is another group's, or if an embedded ledger was replaced, and another worker
+    ///   has the one in its place.
     func open() throws(LedgerError) -> any LedgerConnection {
+        guard let group = membership.group.withLock({ $0 }) else {
+            throw .unavailable(detail: "the group has not let the worker in, so its cluster is not known")
+        }
         if let holder = try driver.claim(creating: false) {
             throw .unusable(detail: "\(holder) works for \(name) now; this worker ends, and waits after its next start")
         }
-        return try driver.open()
+        let ledger = try driver.open()
+        let owner = try ledger.bind(to: group)
+        if let refusal = group.refusal(of: try ledger.identity(), owner: owner) { throw .unusable(detail: refusal) }
+        return ledger
     }
 
     /// Makes an embedded ledger if there is none, and waits until it is available. A worker that starts while another
@@ -201,6 +227,7 @@ struct LedgerOpening: Sendable {
 
     /// Makes the ledger, or brings it up to date, where workers do so.
     /// - Returns: Its id.
+    /// - Throws: also `.unusable` if it is another group's.
     private func make(_ logger: Logger) throws(LedgerError) -> String {
         if driver.isMadeByWorkers {
             let (from, to) = try driver.migrate()
@@ -212,7 +239,12 @@ struct LedgerOpening: Sendable {
                     metadata: ["ledger": "\(name)", "from": "\(from)", "to": "\(to)"])
             }
         }
-        return try driver.identify()
+        let (id, owner) = try driver.identify()
+        // The cluster is not known before the group has let the worker in.
+        if let owner, let refusal = ConsumerGroup(name: group, cluster: nil).refusal(of: id, owner: owner) {
+            throw .unusable(detail: refusal)
+        }
+        return id
     }
 
     /// Waits for a time, or until the process is to stop.

@@ -54,7 +54,7 @@ final class WorkerDrivers: Sendable {
             throw .failed(error.description)
         }
         apple = try Self.apple(configuration, core, events, metrics, logger, registry)
-        consumer = try Self.consumer(configuration.kafka, core, events, metrics, activity, logger, registry)
+        consumer = try Self.consumer(configuration.kafka, ledger, core, events, metrics, activity, logger, registry)
         let producing = Producing(configuration.kafka, logger: logger, registry: registry)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
@@ -116,8 +116,8 @@ final class WorkerDrivers: Sendable {
     }
 
     private static func consumer(
-        _ kafka: KafkaSettings, _ core: Mailbox<CoreMail>, _ events: Mailbox<ProcessEvent>, _ metrics: WorkerMetrics,
-        _ activity: CoreActivity, _ logger: Logger, _ registry: PrometheusRegistry
+        _ kafka: KafkaSettings, _ ledger: LedgerOpening, _ core: Mailbox<CoreMail>, _ events: Mailbox<ProcessEvent>,
+        _ metrics: WorkerMetrics, _ activity: CoreActivity, _ logger: Logger, _ registry: PrometheusRegistry
     ) throws(WorkerFailure) -> KafkaConsumer {
         let configuration = KafkaConsumerConfiguration(
             client: kafka.client, groupID: kafka.groupID, topics: [kafka.topics[.submitted]],
@@ -125,7 +125,8 @@ final class WorkerDrivers: Sendable {
         do throws(KafkaError) {
             return try KafkaConsumer(configuration: configuration, metrics: registry, logger: logger) { event in
                 KafkaConsumerDriver.received(
-                    event, core: core, events: events, metrics: metrics, activity: activity)
+                    event, core: core, events: events, metrics: metrics, activity: activity,
+                    joined: ledger.joined)
             }
         } catch {
             throw WorkerFailure(error)

@@ -45,7 +45,7 @@ public struct WorkerProcess {
         defer { health.stop() }
         let ledger: LedgerOpening
         do throws(LedgerError) {
-            ledger = try LedgerOpening(configuration.ledger)
+            ledger = try LedgerOpening(configuration.ledger, group: configuration.kafka.groupID)
             guard let id = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": id])
         } catch {

@@ -116,6 +116,20 @@ struct CheckCommandTests {
         #expect(grantor("check").status == .configuration)
     }
 
+    @Test("The ledger of another group is refused as run refuses it, with both groups")
+    func foreign() {
+        var grantor = grantor
+        let owner = ConsumerGroup(name: "another", cluster: "cluster-0")
+        grantor.ledger = FixedLedger(owner: owner)
+        let result = grantor("check")
+        #expect(result.status == .configuration)
+        #expect(
+            result.output.contains(
+                "ledger                           FAILED  \(FixedLedger.id), which belongs to \(owner)\n"))
+        let group = ConsumerGroup(name: "grantor", cluster: "cluster-1")
+        #expect(group.refusal(of: FixedLedger.id, owner: owner).map { result.errors.contains($0) } == true)
+    }
+
     @Test("Each thing that a ledger on a server rests on has its line")
     func findings() {
         var grantor = grantor

@@ -26,6 +26,7 @@ struct FixedCluster: ClusterAdmin {
     static let topicExists = KafkaError.rejected(
         KafkaFailure(code: 36, name: "TOPIC_ALREADY_EXISTS", text: "Broker: Topic already exists"))
 
+    var id: String? = "cluster-1"
     var brokers = 3
     var topics: [String: KafkaClusterDescription.Topic] = [:]
     var properties: [String: [String: String]] = [:]
@@ -56,7 +57,7 @@ struct FixedCluster: ClusterAdmin {
 
     func describe() throws(KafkaError) -> KafkaClusterDescription {
         if let failure { throw failure }
-        return KafkaClusterDescription(brokers: brokers, topics: topics)
+        return KafkaClusterDescription(id: id, brokers: brokers, topics: topics)
     }
 
     func topicConfigurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
@@ -83,6 +84,10 @@ final class FixedLedger: LedgerOperator, Sendable {
     static let time = Timestamp(milliseconds: 1_700_000_000_000)
 
     private let asked = Mutex<[String]>([])
+    private let owner: ConsumerGroup?
+
+    /// - Parameter owner: The group whose ledger it is.
+    init(owner: ConsumerGroup? = nil) { self.owner = owner }
 
     var questions: [String] { asked.withLock { $0 } }
 
@@ -95,6 +100,8 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     func identity() throws(LedgerError) -> String { Self.id }
+
+    func group() throws(LedgerError) -> ConsumerGroup? { owner }
 
     /// It is a new one.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool { partitions.isEmpty }
@@ -138,10 +145,10 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     func accept(
-        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+        ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool {
         let offsets = committed.map { "\($0) at \($1)" }.sorted().joined(separator: ", ")
-        self.note("accept \(id) with \(offsets) by \(note.actor): \(note.reason) at \(note.at)")
+        self.note("accept \(id) for \(group) with \(offsets) by \(note.actor): \(note.reason) at \(note.at)")
         return id == Self.id
     }
 
@@ -271,7 +278,7 @@ struct SampleRun {
         let errors: String
     }
 
-    let ledger = FixedLedger()
+    var ledger = FixedLedger()
     var cluster = FixedCluster()
     var apple = FixedApple()
     var hasLedger = true

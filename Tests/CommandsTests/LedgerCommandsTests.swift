@@ -1,5 +1,6 @@
 import CommandParser
 import Contract
+import Ledger
 import Testing
 
 @testable import Commands
@@ -30,13 +31,27 @@ struct LedgerCommandsTests {
         let result = grantor.run([
             "ledger", "accept", FixedLedger.id, "--actor", "anna", "--reason", "moved on purpose",
         ])
-        #expect(result.output == "The ledger \(FixedLedger.id) is accepted; workers start with it from now on.\n")
+        #expect(
+            result.output
+                == "The ledger \(FixedLedger.id) is accepted; workers of the group grantor of the Kafka cluster cluster-1 "
+                + "start with it from now on.\n")
         #expect(
             grantor.ledger.questions
                 == [
-                    "accept \(FixedLedger.id) with receipts.submitted/3 at 7 by anna: moved on purpose at "
-                        + "2023-11-14T22:13:20.000Z"
+                    "accept \(FixedLedger.id) for the group grantor of the Kafka cluster cluster-1 with "
+                        + "receipts.submitted/3 at 7 by anna: moved on purpose at 2023-11-14T22:13:20.000Z"
                 ])
+    }
+
+    @Test("The ledger of another group or cluster is accepted, although the group has read nothing")
+    mutating func move() {
+        grantor.cluster = .complete
+        grantor.ledger = FixedLedger(owner: ConsumerGroup(name: "grantor", cluster: "cluster-0"))
+        let words = ["ledger", "accept", FixedLedger.id, "--actor", "anna", "--reason", "moved"]
+        #expect(grantor.run(words).status == .done)
+        #expect(grantor.ledger.questions.count == 1)
+        grantor.ledger = FixedLedger(owner: ConsumerGroup(name: "grantor", cluster: "cluster-1"))
+        #expect(grantor.run(words).errors.contains("workers start with this ledger as it is"))
     }
 
     @Test("A ledger is not accepted where nobody says where reading is to begin")

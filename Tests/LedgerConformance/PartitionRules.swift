@@ -157,9 +157,10 @@ extension LedgerConformance {
                 "a write")
             let note = OperatorNote(actor: "kim", reason: "Restored on purpose.", at: Samples.noon)
             let committed: [TopicPartition: Int64] = [Samples.partition: 480]
-            try expect(try subject.ledger.accept(ledger: "another", committed, note), false, "another id")
+            try expect(
+                try subject.ledger.accept(ledger: "another", for: Samples.group, committed, note), false, "another id")
             try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "still")
-            try expect(try subject.ledger.accept(ledger: id, committed, note), true, "accepted")
+            try expect(try subject.ledger.accept(ledger: id, for: Samples.group, committed, note), true, "accepted")
             try expect(try subject.ledger.knows([Samples.partition]), true, "known once it is accepted")
             try expect(try subject.ledger.actions(on: nil).map(\.note), [note], "actions")
             let accepted = try start(subject.ledger.takeOver([request]).first)
@@ -171,7 +172,9 @@ extension LedgerConformance {
             try expect(try take(other, nil, subject), .forgotten(ledger: id), "without an offset")
             try expect(try take(Samples.partition, 500, subject), .forgotten(ledger: id), "with one")
             let note = OperatorNote(actor: "kim", reason: "A new ledger.", at: Samples.noon)
-            try expect(try subject.ledger.accept(ledger: id, [Samples.partition: 480], note), true, "accepted")
+            try expect(
+                try subject.ledger.accept(ledger: id, for: Samples.group, [Samples.partition: 480], note), true,
+                "accepted")
             try expect(try start(take(Samples.partition, 500, subject)).next, 480, "at its offset")
             try expect(try start(take(other, nil, subject)).next, 0, "its oldest record")
             let added = TopicPartition(topic: other.topic, partition: 77)
@@ -183,18 +186,20 @@ extension LedgerConformance {
             try subject.own()
             try expect(try take(other, nil, subject), .forgotten(ledger: id), "there was no checkpoint of the topic")
             let note = OperatorNote(actor: "kim", reason: "An older back-up.", at: Samples.noon)
-            try expect(try subject.ledger.accept(ledger: id, [Samples.partition: 480], note), true, "accepted")
+            try expect(
+                try subject.ledger.accept(ledger: id, for: Samples.group, [Samples.partition: 480], note), true,
+                "accepted")
             try expect(try start(take(other, nil, subject)).next, 0, "its oldest record")
         },
         ConformanceRule("A partition that a ledger does not know is read whole where it knows its topic") { subject in
             let id = try subject.ledger.identity()
             let note = OperatorNote(actor: "kim", reason: "A new ledger.", at: Samples.noon)
-            _ = try subject.ledger.accept(ledger: id, [Samples.partition: 480], note)
+            _ = try subject.ledger.accept(ledger: id, for: Samples.group, [Samples.partition: 480], note)
             let added = TakeOver(
                 ownership: PartitionOwnership(partition: other, generation: Generation(rawValue: 9)), owner: "worker",
                 committed: 70)
             try expect(try subject.ledger.knows([other]), true, "known")
-            _ = try subject.ledger.accept(ledger: id, [Samples.partition: 500, other: 70], note)
+            _ = try subject.ledger.accept(ledger: id, for: Samples.group, [Samples.partition: 500, other: 70], note)
             try expect(try start(subject.ledger.takeOver([added]).first).next, nil, "the oldest record")
             try expect(try start(subject.own(1)).next, 480, "accepting again passes over nothing")
             let elsewhere = TopicPartition(topic: "another", partition: 0)
@@ -218,7 +223,7 @@ extension LedgerConformance {
             try expect(try subject.ledger.partitions().map(\.partition), [Samples.partition], "partitions")
             let note = OperatorNote(actor: "kim", reason: "A new ledger.", at: Samples.noon)
             let committed: [TopicPartition: Int64] = [Samples.partition: 2, other: 69]
-            try expect(try subject.ledger.accept(ledger: id, committed, note), true, "accepted")
+            try expect(try subject.ledger.accept(ledger: id, for: Samples.group, committed, note), true, "accepted")
             try expect(try start(subject.ledger.takeOver([request]).first).next, 69, "the accepted one")
             try expect(try start(subject.own(2)).next, 4, "the one that is known stays as it is")
         },

@@ -63,6 +63,7 @@ public struct RandomPlay {
                 OffsetCheckpoint(ownership: Samples.ownership(generation), next: chance(20) ? nil : clock % 10)
             ]
             _ = try ledger.checkpoint(checkpoints)
+            _ = try ledger.bind(to: Samples.group)
             let worker = WorkerSign(id: Int64.random(in: 1...4, using: &random), name: "worker", version: "1")
             return try ledger.measure(as: worker)
         }

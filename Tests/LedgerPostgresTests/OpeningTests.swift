@@ -336,7 +336,7 @@ import Testing
         let key = Samples.submission("s1").claimant.submissionKey
         _ = try person.abandon(key, note)
         _ = try person.retryNow(key, note)
-        #expect(try person.accept(ledger: person.identity(), [Samples.partition: 1], note))
+        #expect(try person.accept(ledger: person.identity(), for: Samples.group, [Samples.partition: 1], note))
         let reader = try ledger("reader")
         #expect(try reader.grants(GrantQuery()).count > 0)
         for state in SubmissionState.allCases { _ = try reader.submissions(SubmissionQuery(state: state)) }

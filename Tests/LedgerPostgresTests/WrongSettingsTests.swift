@@ -64,7 +64,7 @@ struct WrongSetting: Sendable, CustomTestStringConvertible {
             ends: "this user lacks INSERT on workers, UPDATE on workers, DELETE on workers; docs/postgresql.md"),
         WrongSetting(
             "a reader's role", user: "grantor_$DB_reader",
-            ends: "this user lacks INSERT on partitions, INSERT on products, INSERT on grants, "),
+            ends: "this user lacks INSERT on consumer_group, INSERT on partitions, INSERT on products, "),
         WrongSetting("no ledger", "DROP TABLE ledger", ends: "the schema public is searched, and it has no ledger"),
         WrongSetting(
             "a ledger's table without a row", "DELETE FROM ledger",

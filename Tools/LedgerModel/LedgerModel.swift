@@ -8,7 +8,7 @@ public import Ledger
 public final class LedgerModel {
     /// A method of a connection, as faults are chosen by it.
     public enum Call: Hashable, Sendable, CaseIterable {
-        case identity, takeOver, knownOutcomes, checkpoint, mark, write, lookUp, takeDue, renew, giveBack, owe,
+        case identity, bind, takeOver, knownOutcomes, checkpoint, mark, write, lookUp, takeDue, renew, giveBack, owe,
             takeOutbox
         case report, measure
     }

@@ -6,6 +6,14 @@ extension ModelConnection: LedgerConnection {
         try call(.identity) { model.tables.id }
     }
 
+    public func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup {
+        try call(.bind) {
+            let owner = model.tables.group ?? group
+            model.tables.group = owner
+            return owner
+        }
+    }
+
     // MARK: Partitions
 
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {

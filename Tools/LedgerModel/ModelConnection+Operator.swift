@@ -2,6 +2,8 @@ public import Contract
 public import Ledger
 
 extension ModelConnection: LedgerOperator {
+    public func group() throws(LedgerError) -> ConsumerGroup? { model.tables.group }
+
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         !partitions.contains(where: model.tables.refuses)
     }
@@ -91,9 +93,15 @@ extension ModelConnection: LedgerOperator {
     }
 
     public func accept(
-        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+        ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool {
         guard model.tables.id == id else { return false }
+        if let former = model.tables.group, group.isElsewhere(than: former) {
+            for partition in model.tables.partitions.keys {
+                model.tables.partitions[partition] = ModelTables.Partition(next: committed[partition] ?? 0)
+            }
+        }
+        model.tables.group = group
         let refused = committed.keys.filter(model.tables.refuses)
         let topics = Set(committed.keys.map(\.topic))
         for (partition, row) in model.tables.partitions where row.isRefused && topics.contains(partition.topic) {

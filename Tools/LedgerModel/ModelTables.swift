@@ -28,6 +28,7 @@ public final class ModelTables {
     }
 
     public internal(set) var id: String
+    var group: ConsumerGroup?
     var partitions: [TopicPartition: Partition] = [:]
     /// By sequence, from 1; nil where a transaction took one back.
     private(set) var grants: [Grant?] = [nil]
@@ -55,6 +56,7 @@ public final class ModelTables {
     /// The tables as they are now.
     public init(copying other: ModelTables) {
         id = other.id
+        group = other.group
         grantedApps = other.grantedApps
         partitions = other.partitions
         grants = other.grants

@@ -6,7 +6,7 @@
 
 BEGIN;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO grantor_worker;
-GRANT INSERT ON partitions, products, grants, answers, retries, outbox TO grantor_worker;
+GRANT INSERT ON consumer_group, partitions, products, grants, answers, retries, outbox TO grantor_worker;
 GRANT UPDATE ON partitions, retries, outbox, measure TO grantor_worker;
 GRANT INSERT, UPDATE, DELETE ON workers TO grantor_worker;
 GRANT DELETE ON answers, retries, outbox TO grantor_worker;

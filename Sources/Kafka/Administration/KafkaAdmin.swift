@@ -39,7 +39,7 @@ public struct KafkaAdmin: Sendable {
         let code = rd_kafka_metadata(handle.pointer, 1, nil, &metadata, timeout.wholeMilliseconds)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
         defer { rd_kafka_metadata_destroy(metadata) }
-        return KafkaClusterDescription(metadata.pointee)
+        return KafkaClusterDescription(metadata.pointee, id: handle.clusterID)
     }
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.

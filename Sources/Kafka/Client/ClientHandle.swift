@@ -120,11 +120,11 @@ package final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// Whether the cluster was ever heard of. Does not wait.
-    var hasReachedBroker: Bool {
-        guard let id = rd_kafka_clusterid(pointer, 0) else { return false }
-        rd_kafka_mem_free(pointer, id)
-        return true
+    /// The cluster's id, as a broker has told it; nil before that, and for brokers that tell none. Does not wait.
+    var clusterID: String? {
+        guard let id = rd_kafka_clusterid(pointer, 0) else { return nil }
+        defer { rd_kafka_mem_free(pointer, id) }
+        return String(cString: id)
     }
 }
 

@@ -17,15 +17,17 @@ public struct KafkaClusterDescription: Sendable, Equatable {
         case failed(KafkaError)
     }
 
+    /// Nil where the brokers tell none.
+    public let id: String?
     public let brokers: Int
     public let topics: [String: Topic]
 }
 
 extension KafkaClusterDescription {
-    init(_ metadata: rd_kafka_metadata) {
+    init(_ metadata: rd_kafka_metadata, id: String? = nil) {
         let topics = UnsafeBufferPointer(start: metadata.topics, count: Int(metadata.topic_cnt))
         self.init(
-            brokers: Int(metadata.broker_cnt),
+            id: id, brokers: Int(metadata.broker_cnt),
             topics: topics.reduce(into: [:]) { $0[String(cString: $1.topic)] = Topic($1) })
     }
 }

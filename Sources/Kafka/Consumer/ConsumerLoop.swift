@@ -198,7 +198,7 @@ final class ConsumerLoop {
 
     /// - Returns: whether the consumer has gone.
     private func hasLeft() -> Bool {
-        let isWaiting = isJoining && !isStatic && !hasFailed && handle.hasReachedBroker
+        let isWaiting = isJoining && !isStatic && !hasFailed && handle.clusterID != nil
         let step = leaving?.next(
             hasCommitted: commits.isIdle || hasFailed, isJoining: isWaiting,
             hasLeft: rd_kafka_consumer_closed(handle.pointer) != 0, now: .now)
@@ -267,6 +267,8 @@ extension ConsumerLoop {
         carryOut(assignment.grant(partitions, isIncremental: isIncremental))
         metrics.grants.increment()
         logger.info("Kafka partitions assigned", metadata: ["partitions": "\(partitions.count)"])
+        // Whoever is in a group has heard of its cluster.
+        sink(.cluster(handle.clusterID))
         sink(.assigned(partitions.sorted()))
     }
 

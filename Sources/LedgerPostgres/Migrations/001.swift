@@ -202,6 +202,14 @@ let migration001 = """
         version text NOT NULL
     ) WITH (fillfactor = 50);
 
+    -- Whose ledger it is, once the first worker has come.
+    CREATE TABLE consumer_group (
+        one integer PRIMARY KEY CHECK (one = 1),
+        name text NOT NULL,
+        -- The id of its Kafka cluster; null where the brokers tell none.
+        cluster text
+    );
+
     -- The latest sample of what waits: one worker takes it, the others read it.
     CREATE TABLE measure (
         one integer PRIMARY KEY CHECK (one = 1),

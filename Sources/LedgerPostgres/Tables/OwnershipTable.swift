@@ -229,15 +229,29 @@ struct OwnershipTable {
                 ) { $0.text(topic) })
         }
         for partition in refused {
-            _ = try connection.run([
-                Self.make(partition),
-                PostgresStatement(
-                    "UPDATE partitions SET next_offset = $3::bigint WHERE topic = $1::text AND partition = $2::bigint"
-                ) {
-                    $0.partition(partition)
-                    $0.integer(committed[partition])
-                },
-            ])
+            guard let offset = committed[partition] else { continue }
+            _ = try connection.run([Self.make(partition), Self.start(partition, at: offset)])
+        }
+    }
+
+    /// Ends the ownership of all partitions, whose checkpoints mean nothing any more: each is read from the group's
+    /// offset, or from its oldest record.
+    func beginAnew(_ committed: [TopicPartition: Int64]) throws(PostgresFailure) {
+        let all = """
+            UPDATE partitions SET
+                owner = NULL, generation = NULL, next_offset = 0, passed_offset = NULL, starts = 0, marked_offset = NULL,
+                suspect_offset = NULL, suspect_ends = 0
+            """
+        let locked = PostgresStatement("SELECT 1 FROM partitions \(Self.order) FOR UPDATE")
+        _ = try connection.run([locked, PostgresStatement(all)] + committed.sorted { $0.key < $1.key }.map(Self.start))
+    }
+
+    private static func start(_ partition: TopicPartition, at offset: Int64) -> PostgresStatement {
+        PostgresStatement(
+            "UPDATE partitions SET next_offset = $3::bigint WHERE topic = $1::text AND partition = $2::bigint"
+        ) {
+            $0.partition(partition)
+            $0.integer(offset)
         }
     }
 

@@ -10,6 +10,14 @@ let migration001 = """
         last_lease INTEGER NOT NULL DEFAULT 0
     ) STRICT;
 
+    -- Whose ledger it is, once the first worker has come.
+    CREATE TABLE consumer_group (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        name TEXT NOT NULL,
+        -- The id of its Kafka cluster; null where the brokers tell none.
+        cluster TEXT
+    ) STRICT;
+
     -- Rows of other tables name a partition by its number here. A row without generation and next_offset was refused:
     -- the group had an offset of it, and the ledger had none of its topic.
     CREATE TABLE partitions (

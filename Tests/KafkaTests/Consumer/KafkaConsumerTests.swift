@@ -37,6 +37,19 @@ struct KafkaConsumerTests {
         #expect(records[0].timestamp.map { (before...after).contains($0.milliseconds) } == true)
     }
 
+    @Test("The cluster is told before the group lets a member in, by the id that it has for everybody")
+    func cluster() throws {
+        let group = try TestGroup(kafka, topic: try kafka.makeTopic())
+        group.isLedgerOpen = false
+        try group.join()
+        let events = try group.serve { !$0.members[0].granted.isEmpty }
+        let admin = KafkaAdmin(configuration: kafka.client, logger: .silent, timeout: TestKafka.patience)
+        let id = try #require(try admin.describe().id)
+        let told = events.firstIndex { if case .cluster(id) = $0 { true } else { false } }
+        let assigned = events.firstIndex { if case .assigned = $0 { true } else { false } }
+        #expect(try #require(told) < #require(assigned))
+    }
+
     @Test("It tells that it lives, also where nothing is to be read")
     func alive() throws {
         let group = try TestGroup(kafka, topic: try kafka.makeTopic())

@@ -158,7 +158,7 @@ final class TestGroup {
         case .offsetsWentBack(let partition, _), .unreadable(let partition, _): members[index].read.remove(partition)
         case .failed(let error): members[index].errors.append(error)
         case .stopped: members[index].hasStopped = true
-        case .committedOffsets, .alive, .reachable: break
+        case .committedOffsets, .alive, .reachable, .cluster: break
         }
     }
 

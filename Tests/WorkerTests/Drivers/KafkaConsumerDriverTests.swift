@@ -23,7 +23,8 @@ import Threading
 
     private func receive(_ event: KafkaConsumerEvent) -> [Input] {
         KafkaConsumerDriver.received(
-            event, core: core, events: events, metrics: WorkerMetrics(PrometheusRegistry()), activity: activity)
+            event, core: core, events: events, metrics: WorkerMetrics(PrometheusRegistry()), activity: activity,
+            joined: { _ in })
         var taken: [CoreMail] = []
         core.takeAll(into: &taken)
         return taken.compactMap { if case .input(let input) = $0 { input } else { nil } }

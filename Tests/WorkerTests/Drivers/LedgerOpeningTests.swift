@@ -11,10 +11,12 @@ import Threading
 /// A worker at its start where no ledger is.
 @Suite struct LedgerOpeningTests {
     /// - Returns: the ledger's id, or the line with which the worker ends.
-    private func start(_ settings: LedgerSettings) throws -> Result<String?, LedgerError> {
+    private func start(
+        _ settings: LedgerSettings, group: String = "grantor"
+    ) throws -> Result<String?, LedgerError> {
         let logger = Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text))
         do throws(LedgerError) {
-            return .success(try LedgerOpening(settings).wait(try events(), logger: logger))
+            return .success(try LedgerOpening(settings, group: group).wait(try events(), logger: logger))
         } catch {
             return .failure(error)
         }
@@ -40,12 +42,54 @@ import Threading
         #expect(try server.run(tables, database: "empty") == "0")
     }
 
-    @Test("A file has one worker, which makes it")
-    func file() throws {
+    private func withFile(_ body: (LedgerSettings) throws -> Void) throws {
         let folder = URL(filePath: "/dev/shm").appending(path: "grantor-opening-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let settings = LedgerSettings.sqlite(path: folder.appending(path: "ledger.db").path)
-        #expect(try start(settings).get()?.utf8.count == 32)
+        try body(LedgerSettings.sqlite(path: folder.appending(path: "ledger.db").path))
+    }
+
+    @Test("A file has one worker, which makes it")
+    func file() throws {
+        try withFile { settings in
+            let id = try start(settings).get()
+            #expect(id?.utf8.count == 32)
+        }
+    }
+
+    @Test("Before its group lets a worker in, it works on nothing; then the ledger is the group's")
+    func joining() throws {
+        try withFile { settings in
+            _ = try start(settings).get()
+            let opening = try LedgerOpening(settings, group: "grantor")
+            let detail = "the group has not let the worker in, so its cluster is not known"
+            #expect(throws: LedgerError.unavailable(detail: detail)) { try opening.open() }
+            opening.joined(cluster: "cluster-1")
+            _ = try opening.open()
+            let owner = try LedgerDriver(settings).open().group()
+            #expect(owner == ConsumerGroup(name: "grantor", cluster: "cluster-1"))
+        }
+    }
+
+    @Test(
+        "A worker ends beside the ledger of another group, before it joins its own, and of another cluster after that")
+    func foreign() throws {
+        try withFile { settings in
+            let id = try #require(try start(settings).get())
+            let owner = ConsumerGroup(name: "grantor", cluster: "cluster-1")
+            _ = try LedgerDriver(settings).open().bind(to: owner)
+            let another = ConsumerGroup(name: "another", cluster: nil)
+            let atStart = try start(settings, group: "another")
+            let line = try #require(another.refusal(of: id, owner: owner))
+            #expect(atStart == .failure(.unusable(detail: line)))
+
+            let elsewhere = ConsumerGroup(name: "grantor", cluster: "cluster-2")
+            let opening = try LedgerOpening(settings, group: "grantor")
+            opening.joined(cluster: "cluster-2")
+            let detail = try #require(elsewhere.refusal(of: id, owner: owner))
+            #expect(throws: LedgerError.unusable(detail: detail)) { try opening.open() }
+            let still = try LedgerDriver(settings).open().group()
+            #expect(still == owner)
+        }
     }
 }

@@ -183,7 +183,8 @@ extension World {
         for index in kafka.partitions.indices {
             committed[SimulatedKafka.name(Int32(index))] = kafka.partitions[index].committed.map { Int64($0) }
         }
-        guard !isAccepted, (try? connection.accept(ledger: ledger.tables.id, committed, note)) == true else { return }
+        guard !isAccepted, (try? connection.accept(ledger: ledger.tables.id, for: Self.group, committed, note)) == true
+        else { return }
         isAccepted = true
         witness.accepted(
             kafka.partitions.flatMap { partition in partition.records.prefix(Int(partition.committed ?? 0)) })

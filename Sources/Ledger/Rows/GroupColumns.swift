@@ -1,0 +1,27 @@
+/// The form of the row of `consumer_group`, the same in every database.
+public enum GroupColumns: Int32, TableColumn {
+    case name, cluster
+
+    public static let table = "consumer_group"
+    public static let written = WrittenColumns(allCases)
+
+    public var kind: WrittenColumns.Kind { .text }
+
+    /// Writes the values of ``written``.
+    public static func write(_ group: ConsumerGroup, to row: inout some RowWriter) {
+        for column in allCases {
+            switch column {
+            case .name: row.text(group.name)
+            case .cluster: row.text(group.cluster)
+            }
+        }
+    }
+
+    /// Columns of ``group(_:)``.
+    public static let shown = selected
+
+    public static func group(_ row: some RowReader) -> ConsumerGroup {
+        let row = TableRow(row, Self.self)
+        return ConsumerGroup(name: row.text(.name), cluster: row.optionalText(.cluster))
+    }
+}

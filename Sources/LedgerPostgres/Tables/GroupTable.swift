@@ -1,0 +1,34 @@
+import Ledger
+
+/// `consumer_group`: whose ledger it is. Workers may add the row, and operators alone may change it.
+struct GroupTable {
+    let connection: PostgresConnection
+
+    func group() throws(PostgresFailure) -> ConsumerGroup? {
+        try connection.run(PostgresStatement("SELECT \(GroupColumns.shown) FROM consumer_group")).first
+            .map { GroupColumns.group($0) }
+    }
+
+    /// - Returns: The group that it belongs to from now on, which may be that of a worker that was quicker.
+    func bind(to group: ConsumerGroup) throws(PostgresFailure) -> ConsumerGroup {
+        try run("ON CONFLICT (one) DO NOTHING", group)
+        return try self.group() ?? group
+    }
+
+    /// - Returns: The group that it belonged to.
+    func move(to group: ConsumerGroup) throws(PostgresFailure) -> ConsumerGroup? {
+        let former = try self.group()
+        try run("ON CONFLICT (one) DO UPDATE SET name = excluded.name, cluster = excluded.cluster", group)
+        return former
+    }
+
+    private func run(_ conflict: String, _ group: ConsumerGroup) throws(PostgresFailure) {
+        _ = try connection.run(
+            PostgresStatement(
+                """
+                INSERT INTO consumer_group (one, \(GroupColumns.written.list)) VALUES (1, $1::text, $2::text)
+                \(conflict)
+                """
+            ) { GroupColumns.write(group, to: &$0) })
+    }
+}
