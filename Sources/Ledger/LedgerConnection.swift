@@ -76,6 +76,9 @@ public protocol LedgerConnection: AnyObject {
     /// Measures what waits, and takes a worker's sign of life. Rows that are due later than
     /// ``longestDelayMilliseconds`` from now, because a clock was ahead, are due by then.
     func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure
+
+    /// Forgets a worker's sign of life: it counts no more, until it gives another.
+    func signOff(_ worker: WorkerSign) throws(LedgerError)
 }
 
 public enum LedgerID {

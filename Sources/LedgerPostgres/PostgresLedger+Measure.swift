@@ -13,6 +13,10 @@ extension PostgresLedger {
         return measure
     }
 
+    public func signOff(_ worker: WorkerSign) throws(LedgerError) {
+        try write { (_) throws(PostgresFailure) in try WorkerTable(connection: connection).forget(worker) }
+    }
+
     /// No sample is good for longer: workers' shares of `retries` and their rounds of due rows go by it.
     private static let longestRest: Int64 = 60_000
 

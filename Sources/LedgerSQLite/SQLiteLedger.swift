@@ -189,6 +189,10 @@ public final class SQLiteLedger: LedgerConnection {
         return measure
     }
 
+    public func signOff(_ worker: WorkerSign) throws(LedgerError) {
+        try write { (_) throws(StoreError) in try WorkerTable(database: database).forget(worker) }
+    }
+
     /// No row waits for longer, unless a clock was ahead.
     private static func latest(_ now: Timestamp) -> Timestamp {
         now.advanced(by: .milliseconds(longestDelayMilliseconds))

@@ -28,4 +28,8 @@ struct WorkerTable {
             $0.int(0)
         } ?? 0
     }
+
+    func forget(_ worker: WorkerSign) throws(StoreError) {
+        try database.statement("DELETE FROM workers WHERE id = ?").run { $0.integer(worker.id) }
+    }
 }

@@ -65,6 +65,7 @@ public struct RandomPlay {
             _ = try ledger.checkpoint(checkpoints)
             _ = try ledger.bind(to: Samples.group)
             let worker = WorkerSign(id: Int64.random(in: 1...4, using: &random), name: "worker", version: "1")
+            if clock % 5 == 0 { try ledger.signOff(WorkerSign(id: worker.id % 4 + 1, name: "", version: "")) }
             return try ledger.measure(as: worker)
         }
     }

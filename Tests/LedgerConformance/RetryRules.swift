@@ -149,6 +149,14 @@ extension LedgerConformance {
             subject.setClock(Samples.later(WorkerSign.keptFor * 2))
             try expect(try subject.ledger.measure(as: signs[0]).workers, 1, "the other is forgotten")
         },
+        ConformanceRule("A worker that signs off counts no more, until it gives a sign again") { subject in
+            let signs = [7, -8].map { WorkerSign(id: $0, name: "host/\($0)", version: "1.0") }
+            for sign in signs { _ = try subject.ledger.measure(as: sign) }
+            try subject.other.signOff(signs[0])
+            try expect(try subject.ledger.measure(as: signs[1]).workers, 1, "the one that is left")
+            try subject.other.signOff(signs[0])
+            try expect(try subject.other.measure(as: signs[0]).workers, 2, "it is back")
+        },
         ConformanceRule("A sample says when it was taken") { subject in
             subject.setClock(Samples.later(5))
             try expect(try subject.measure().takenAt, Samples.later(5), "its moment")

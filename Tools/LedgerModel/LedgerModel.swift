@@ -10,7 +10,7 @@ public final class LedgerModel {
     public enum Call: Hashable, Sendable, CaseIterable {
         case identity, bind, takeOver, knownOutcomes, checkpoint, mark, write, lookUp, takeDue, renew, giveBack, owe,
             takeOutbox
-        case report, measure
+        case report, measure, signOff
     }
 
     public enum Fault: Hashable, Sendable {

@@ -341,4 +341,6 @@ extension ModelConnection: LedgerConnection {
             return measure
         }
     }
+
+    public func signOff(_ worker: WorkerSign) throws(LedgerError) { try call(.signOff) { model.tables.forget(worker) } }
 }

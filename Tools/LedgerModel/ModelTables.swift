@@ -82,6 +82,8 @@ public final class ModelTables {
         return workers.values.count { $0 > now - WorkerSign.mostSilence }
     }
 
+    func forget(_ worker: WorkerSign) { workers[worker.id] = nil }
+
     /// Some rows of `retries`: those that Apple has signed first, unless they are held, and of these the longest due.
     func due(_ isWanted: (ModelRetries.Row) -> Bool) -> [RetryKey] {
         let found = retries.rows.indices.filter { isWanted(retries.rows[$0]) }

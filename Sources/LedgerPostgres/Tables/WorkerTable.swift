@@ -34,4 +34,9 @@ struct WorkerTable {
         ])
         return results[2].first?.int(0) ?? 0
     }
+
+    func forget(_ worker: WorkerSign) throws(PostgresFailure) {
+        _ = try connection.run(
+            PostgresStatement("DELETE FROM workers WHERE id = $1::bigint") { $0.integer(worker.id) })
+    }
 }

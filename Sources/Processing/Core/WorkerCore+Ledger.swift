@@ -91,7 +91,7 @@ extension WorkerCore {
         case (.takeOutbox(let requests), .outbox(let items)):
             outbox.taken(requests, items, &submissions.gates, &turn)
         case (.measure, .measured(let measure)): measured(measure)
-        // Reports and leases that are given back need no more.
+        // Reports, signs that end and leases that are given back need no more.
         default: return
         }
     }

@@ -22,7 +22,8 @@ extension WorkerCore {
         }
     }
 
-    /// The last calls to the ledger return leases and write checkpoints, once all owed events are written.
+    /// The last calls to the ledger return leases, write checkpoints and sign the worker off, once all owed events are
+    /// written. A ledger that is away is not waited for on account of the sign: that ends by itself.
     private mutating func endCheckpoints() {
         guard !publisher.hasOwed, !turn.ledgerCalls.isUnderWay(.owe), !turn.ledgerCalls.isUnderWay(.checkpoint) else {
             return
@@ -31,6 +32,7 @@ extension WorkerCore {
         let rows = outbox.dropRows(&turn)
         if !retries.isEmpty || !rows.isEmpty { turn.call(.giveBack(retries: retries, outbox: rows), for: .giveBack) }
         partitions.checkpoint(&turn)
+        if !isLedgerAway { sampler.signOff(&turn) }
         if turn.ledgerCalls.isEmpty { stop.end(for: .clean) }
     }
 }

@@ -16,6 +16,7 @@ public struct LedgerRequest: Sendable {
         case takeOutbox([OutboxRequest])
         case report([OutboxReport])
         case measure(WorkerSign)
+        case signOff(WorkerSign)
     }
 
     public let id: RequestID
@@ -61,6 +62,9 @@ extension LedgerRequest.Call {
             try connection.report(reports)
             return .done
         case .measure(let worker): return .measured(try connection.measure(as: worker))
+        case .signOff(let worker):
+            try connection.signOff(worker)
+            return .done
         }
     }
 }

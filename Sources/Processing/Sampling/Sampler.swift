@@ -18,6 +18,8 @@ struct Sampler {
     private var lastAt: Instant?
     private var nextAt: Instant?
     private(set) var pause = interval
+    /// Whether the ledger may have this worker's sign of life.
+    private var isSigned = false
     /// When people were told of submissions that are held still, and that `retries` or the outbox have no room.
     private var heldToldAt: [HeldGroup: Instant] = [:]
     private var retriesFullToldAt: Instant?
@@ -59,7 +61,16 @@ struct Sampler {
         guard let moment = nextMoment(turn), moment <= turn.now else { return false }
         nextAt = nil
         turn.call(.measure(worker), for: .measure)
+        isSigned = true
         return true
+    }
+
+    /// The last sample was taken: the shares of the other workers grow at once. One under way would sign this worker on
+    /// again, so its result comes first.
+    mutating func signOff(_ turn: inout Turn) {
+        guard isSigned, !turn.ledgerCalls.isUnderWay(.measure) else { return }
+        isSigned = false
+        turn.call(.signOff(worker), for: .signOff)
     }
 
     // MARK: A sample

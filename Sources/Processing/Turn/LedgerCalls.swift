@@ -24,6 +24,7 @@ struct LedgerCalls {
         case takeOutbox([OutboxRequest])
         case report
         case measure
+        case signOff
 
         /// At most one call of most kinds is under way.
         var kind: Kind {
@@ -40,13 +41,14 @@ struct LedgerCalls {
             case .takeOutbox: .takeOutbox
             case .report: .report
             case .measure: .measure
+            case .signOff: .signOff
             }
         }
     }
 
     enum Kind: Hashable {
         case takeOver, knownOutcomes, checkpoint, mark, lookUp, takeDue, renew, giveBack, owe, takeOutbox, report,
-            measure
+            measure, signOff
     }
 
     private struct Call {

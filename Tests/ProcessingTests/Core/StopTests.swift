@@ -140,6 +140,46 @@ struct StopTests {
         #expect(leases == [row.lease])
     }
 
+    private func signOff() -> (id: RequestID, content: WorkerSign)? {
+        bench.takeRequest { if case .signOff(let worker) = $0 { worker } else { nil } }
+    }
+
+    @Test("signs the worker off, so that its share of limits is the others'")
+    func signsOff() throws {
+        bench.isSignedOff = false
+        bench.send(.assigned([]))
+        bench.send(.stop)
+        let (id, worker) = try #require(signOff())
+        #expect(worker == CoreSettings().worker && bench.stop == nil)
+        bench.send(.ledger(id, .success(.done)))
+        #expect(bench.stop == .clean && signOff() == nil)
+    }
+
+    @Test("signs the worker off after a sample under way, which signs it on")
+    func signsOffLast() throws {
+        (bench.isSignedOff, bench.isMeasured) = (false, false)
+        bench.send(.assigned([]))
+        bench.send(.stop)
+        #expect(signOff() == nil)
+        let (id, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
+        bench.send(.ledger(id, .success(.measured(bench.sample))))
+        #expect(signOff() != nil)
+    }
+
+    @Test("does not wait for a ledger that is away to forget the sign")
+    func signsOffNowhere() throws {
+        bench.isSignedOff = false
+        bench.send(.assigned([]))
+        bench.isMeasured = false
+        bench.wait(Sampler.longest)
+        let (id, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
+        bench.send(.ledger(id, .failure(.unavailable(detail: "away"))))
+        bench.send(.stop)
+        #expect(signOff() == nil)
+        bench.wait(.seconds(25))
+        #expect(bench.stop == .clean && signOff() == nil)
+    }
+
     @Test("ends within its limit, whatever does not answer")
     func limit() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)

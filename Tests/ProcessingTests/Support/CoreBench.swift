@@ -43,6 +43,8 @@ final class CoreBench {
     var isNothingDue = true
     /// Whether the ledger writes checkpoints at once.
     var isCheckpointed = false
+    /// Whether the ledger forgets the worker's sign at once.
+    var isSignedOff = true
     /// Whether Apple's signature on a receipt holds, which checkers say at once; nil where a test says it.
     var isSigned: Bool? = false
 
@@ -85,6 +87,7 @@ final class CoreBench {
         for request in actions.requests {
             switch request.call {
             case .measure where isMeasured: quiet.append(.ledger(request.id, .success(.measured(sample))))
+            case .signOff where isSignedOff: quiet.append(.ledger(request.id, .success(.done)))
             case .takeDue where isNothingDue: quiet.append(.ledger(request.id, .success(.due([]))))
             case .takeOutbox where isNothingDue: quiet.append(.ledger(request.id, .success(.outbox([]))))
             case .checkpoint(let checkpoints) where isCheckpointed:

@@ -201,6 +201,7 @@ extension LedgerRequest.Call {
         case .takeOutbox: ("takeOutbox", "due")
         case .report: ("report", "reported")
         case .measure: ("measure", "measured")
+        case .signOff: ("signOff", "signedOff")
         }
     }
 }

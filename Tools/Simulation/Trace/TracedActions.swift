@@ -147,7 +147,7 @@ extension TraceMemory {
         case .owe(let entries): entries.map { (about($0.key), $0.key.text) }
         case .takeOutbox(let requests): requests.map { (.nobody, "\($0.limit) rows for \($0.target.text)") }
         case .report(let reports): reports.map { (about($0.lease.key), $0.text) }
-        case .measure: [(.nobody, "")]
+        case .measure, .signOff: [(.nobody, "")]
         }
     }
 
