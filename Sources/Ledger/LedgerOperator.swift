@@ -197,7 +197,6 @@ public struct SubmissionRecord: Hashable, Sendable {
 public struct GrantQuery: Hashable, Sendable {
     public var bundleID: BundleID?
     public var userID: UserID?
-    /// Alone it reads every row: grants have no index on orders.
     public var orderID: OrderID?
     /// Matches the transaction's id, and that of the original purchase where it makes the grant key.
     public var transactionID: TransactionID?

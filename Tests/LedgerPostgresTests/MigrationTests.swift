@@ -61,7 +61,7 @@ import Testing
             ("ALTER TABLE outbox RENAME COLUMN target TO place", "column outbox.target"),
             ("ALTER TABLE answers ADD COLUMN later text NOT NULL", "column answers.later"),
             ("DROP INDEX retries_due", "index retries.retries_due"),
-            ("CREATE UNIQUE INDEX grants_order ON grants (order_id)", "index grants.grants_order"),
+            ("CREATE UNIQUE INDEX grants_one ON grants (order_id)", "index grants.grants_one"),
             ("ALTER TABLE grants ADD CONSTRAINT few CHECK (attempts < 9)", "constraint grants.few"),
             ("DROP TABLE measure", "column measure.content"),
         ])

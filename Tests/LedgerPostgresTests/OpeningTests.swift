@@ -305,6 +305,9 @@ import Testing
             """
         let plan = try connection.run(PostgresStatement(joined)).rows.map { $0.text(0) }
         #expect(plan.contains { $0.contains("Index Cond: (number = grants.product)") }, "\(plan)")
+        let ordered = "EXPLAIN \(GrantColumns.selection) WHERE \(HashedIndex.condition("order_id", "'o'"))"
+        let byOrder = try connection.run(PostgresStatement(ordered)).rows.map { $0.text(0) }
+        #expect(byOrder.contains { $0.contains("grants_order") }, "\(byOrder)")
         for query in queries {
             let plan = try connection.run(PostgresStatement("EXPLAIN \(query)")).rows.map { $0.text(0) }
             #expect(!plan.contains { $0.contains("Seq Scan") || $0.contains("Sort") }, "\(query): \(plan)")

@@ -60,7 +60,7 @@ import Testing
             ("ALTER TABLE grants DROP COLUMN price", "column grants.price"),
             ("ALTER TABLE outbox RENAME COLUMN target TO place", "column outbox.target"),
             ("DROP INDEX retries_due", "index retries.retries_due"),
-            ("CREATE UNIQUE INDEX grants_order ON grants (order_id)", "index grants.grants_order"),
+            ("CREATE UNIQUE INDEX grants_one ON grants (order_id)", "index grants.grants_one"),
             ("DROP TABLE workers", "column workers.version"),
         ])
     func breaks(sql: String, part: String) throws {

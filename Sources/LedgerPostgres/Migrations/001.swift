@@ -81,6 +81,7 @@ let migration001 = """
     -- By their hashes: a third of the size of the ids, which come in no order and are asked for whole.
     CREATE INDEX grants_submission ON grants (hashtextextended(submission_id, 0));
     CREATE INDEX grants_user ON grants (hashtextextended(user_id, 0));
+    CREATE INDEX grants_order ON grants (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
 
     CREATE TABLE answers (
         sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

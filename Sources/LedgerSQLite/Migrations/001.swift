@@ -91,6 +91,7 @@ let migration001 = """
     CREATE INDEX grants_origin ON grants (origin_partition, origin_offset);
     CREATE INDEX grants_submission ON grants (submission_id);
     CREATE INDEX grants_user ON grants (user_id);
+    CREATE INDEX grants_order ON grants (order_id) WHERE order_id IS NOT NULL;
 
     CREATE TABLE answers (
         sequence INTEGER PRIMARY KEY,
