@@ -1,4 +1,5 @@
 import Contract
+import Cryptography
 public import Ledger
 
 /// A column, an index or a constraint, as a database's own catalogue tells of it.
@@ -37,6 +38,21 @@ extension Set<SchemaPart> {
 extension Migrations {
     /// The steps up to a version.
     public func through(_ version: Int) -> Migrations { Migrations(steps.filter { $0.version <= version }) }
+
+    /// Steps that are not what they were, each with what to do about it.
+    /// - Parameter known: The first 16 digits of the SHA-256 of each step's SQL, by its version.
+    public func changes(since known: [String]) -> [String] {
+        steps.enumerated().compactMap { index, step in
+            let digest = SHA256.hash(step.sql.utf8).hex.prefix(16)
+            guard index < known.count else {
+                return "step \(step.version) is new: add its digest, \(digest), to the list of this test"
+            }
+            guard known[index] != digest else { return nil }
+            return "step \(step.version) has changed. If a release has had it, ledgers have its former form for ever: "
+                + "take the change back, and add a step (docs/versions.md, Steps of the schema). If none has, its digest "
+                + "is \(digest) now"
+        }
+    }
 
     /// These steps and one more.
     public func adding(_ sql: String) -> Migrations { Migrations(steps + [Migration(newest + 1, "one more", sql)]) }

@@ -43,6 +43,14 @@ import Testing
         #expect(try ledger.content(of: version, without: Self.parting) == before)
     }
 
+    @Test("A step stays as a release has had it")
+    func unchanged() {
+        #expect(Migrations.sqlite.changes(since: ["e7c37618626380d2"]).isEmpty)
+        let changed = Migrations([Migration(1, "the first schema", "sqlite")]).adding("CREATE TABLE more (one integer)")
+        let changes = changed.changes(since: ["0000000000000000"])
+        #expect(changes.count == 2 && changes.first?.contains("take the change back, and add a step") == true)
+    }
+
     @Test("No step breaks the programs of the version before", arguments: 1..<Migrations.later.newest)
     func onlyAdds(version: Int) throws {
         defer { ledger.remove() }
