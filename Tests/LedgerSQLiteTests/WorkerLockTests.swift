@@ -11,11 +11,16 @@ import Testing
         private let file: CInt
 
         init(_ path: String) {
-            file = open(path, O_RDWR)
+            file = open(path, O_RDWR | O_CLOEXEC)
             flock(file, LOCK_EX | LOCK_NB)
         }
 
-        deinit { close(file) }
+        deinit {
+            // Closing alone would leave the lock to a process that another test has begun to start: it has copies of all
+            // descriptors until it runs its program.
+            flock(file, LOCK_UN)
+            close(file)
+        }
     }
 
     private let file = TemporaryLedger()
