@@ -133,8 +133,8 @@ public enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
 public struct PostgresURL: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// The URL itself, for the one place that needs it.
     public let revealed: String
-    /// A file with the password alone.
-    public internal(set) var passwordFile: String?
+    /// Nil if no file of it is named.
+    public internal(set) var password: PasswordFile?
 
     /// Nil unless it begins as one.
     public init?(_ text: String) {

@@ -75,6 +75,7 @@ public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
         /// Control or format characters other than line breaks and tabs.
         static let invisible = Self(text: "the file has characters in it that cannot be seen")
         static let blank = Self(text: "the file holds nothing but white space")
+        static let severalLines = Self(text: "the file must hold one line, the password")
         static let noCertificate = Self(text: "the file holds no certificate in PEM")
 
         static func tooLarge(limit: Int) -> Self { Self(text: "the file is larger than \(limit) bytes") }

@@ -119,6 +119,19 @@ enum SecretFile {
     }
 }
 
+/// A file that holds a password and nothing else, for a driver that reads it at each connect.
+public struct PasswordFile: Hashable, Sendable {
+    let path: String
+    let place: ConfigurationError.Place
+
+    /// Its mode does not matter: containers mount secrets as files that a group or all may read.
+    public func read() throws(ConfigurationError) -> String {
+        let password = try SecretFile.read(path, besides: "", namedBy: place)
+        guard !password.contains(where: \.isNewline) else { throw .file(path, .severalLines, namedBy: place) }
+        return password
+    }
+}
+
 /// A text that no description, dump or interpolation shows.
 public struct SecretText: Hashable, Sendable, RedactedSecret {
     private let text: String

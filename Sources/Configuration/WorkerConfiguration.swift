@@ -194,7 +194,7 @@ extension LedgerSettings {
                 values.place(Settings.ledgerURL.name), values.place(Settings.ledgerPasswordFile.name),
                 problem: "contradict: a file of SQLite's has no password")
         }
-        url.passwordFile = file
+        url.password = PasswordFile(path: file, place: values.place(Settings.ledgerPasswordFile.name))
         self = .postgres(url)
     }
 }

@@ -2,6 +2,9 @@ public import Contract
 public import Ledger
 import Scheduling
 
+/// Reads the password anew, which may be another one since the last connect. What it throws is told to people.
+public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
+
 /// Where a ledger on PostgreSQL is, and how it is used.
 public struct PostgresLedgerConfiguration: Sendable {
     let options: PostgresOptions
@@ -19,11 +22,11 @@ public struct PostgresLedgerConfiguration: Sendable {
     /// A ledger with the settings that suit a worker. Copies share what the connections of a process share.
     /// - Parameters:
     ///   - url: `postgres://user@host,host/database?…`, as libpq reads it.
-    ///   - passwordFile: a file with the password alone, read at each connect.
+    ///   - password: nil if the URL or the environment has it, or nobody asks.
     /// - Throws: `.unusable` for a URL that makes no sense; the text has none of its password.
-    public init(url: String, passwordFile: String? = nil) throws(LedgerError) {
+    public init(url: String, password: PasswordSource? = nil) throws(LedgerError) {
         do throws(PostgresFailure) {
-            options = try PostgresOptions(url: url, passwordFile: passwordFile)
+            options = try PostgresOptions(url: url, password: password)
         } catch {
             throw .unusable(detail: error.text)
         }

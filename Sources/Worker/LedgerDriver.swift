@@ -17,7 +17,7 @@ public struct LedgerDriver: Sendable {
         switch settings {
         case .sqlite(let path): kind = .sqlite(SQLiteLedgerConfiguration(path: path))
         case .postgres(let url):
-            kind = .postgres(try PostgresLedgerConfiguration(url: url.revealed, passwordFile: url.passwordFile))
+            kind = .postgres(try PostgresLedgerConfiguration(url: url.revealed, password: url.password?.source))
         }
     }
 
@@ -81,6 +81,19 @@ public struct LedgerDriver: Sendable {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger.migrate(configuration)
         case .postgres(let configuration): try PostgresLedger.migrate(configuration)
+        }
+    }
+}
+
+extension PasswordFile {
+    /// The file as the driver of PostgreSQL reads it.
+    fileprivate var source: PasswordSource {
+        { () throws(LedgerError) in
+            do throws(ConfigurationError) {
+                return try read()
+            } catch {
+                throw .unusable(detail: error.description)
+            }
         }
     }
 }

@@ -19,8 +19,32 @@ struct WorkerConfigurationTests {
         let settings = try sample.load(file.merging(["GRANTOR_LEDGER_URL": "postgres://kim@db/grantor"]) { $1 }).ledger
         var url = try #require(PostgresURL("postgres://kim@db/grantor"))
         #expect(settings != .postgres(url))
-        url.passwordFile = "/run/secrets/password"
+        let setting = ConfigurationError.Place.setting(SettingName("ledger.passwordFile"))
+        url.password = PasswordFile(path: "/run/secrets/password", place: setting)
         #expect(settings == .postgres(url))
+    }
+
+    @Test("A password is the one line of its file, whoever else may read that, and stands in no refusal of it")
+    func password() throws {
+        let folder = try TemporaryFolder()
+        func read(_ text: String) throws -> Result<String, ConfigurationError> {
+            let file = PasswordFile(
+                path: try folder.write(text, to: "password"), place: .setting(SettingName("ledger.passwordFile")))
+            return Result { () throws(ConfigurationError) in try file.read() }
+        }
+        #expect(try read("secret pass\r\n") == .success("secret pass"))
+        for (text, problem) in [
+            ("", "is empty"), ("\n", "white space"), ("secret\nsecret\n", "must hold one line, the password"),
+            ("\u{FEFF}secret", "byte order mark"), ("secret\0", "NUL bytes"),
+            (String(repeating: "secret", count: 700), "larger than 4096 bytes"),
+        ] {
+            guard case .failure(let error) = try read(text) else {
+                Issue.record("\(problem): it is read")
+                continue
+            }
+            #expect(error.description.hasPrefix("GRANTOR_LEDGER_PASSWORD_FILE (ledger.passwordFile in the file): "))
+            #expect(error.description.contains(problem) && !error.description.contains("secret"))
+        }
     }
 
     @Test("With the required settings alone the defaults hold")

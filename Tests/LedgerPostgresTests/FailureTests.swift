@@ -1,5 +1,6 @@
-import FoundationEssentials
+import Ledger
 import PostgresTesting
+import Synchronization
 import Testing
 
 @testable import LedgerPostgres
@@ -163,30 +164,20 @@ import Testing
         #expect(failure { _ = try connect(server.url(), strict) }?.text.contains("without fsync") == true)
     }
 
-    @Test("The password comes from a file that others may read, and is read anew at each connect")
-    func passwordFile() throws {
-        let server = try PostgresServer(rules: ["local all filed scram-sha-256"])
-        try server.run("CREATE ROLE filed LOGIN PASSWORD 'right'")
-        let url = server.url(user: "filed")
-        let file = FileManager.default.temporaryDirectory.appending(path: "grantor-pass-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: file) }
-        let options = try PostgresOptions(url: url, passwordFile: file)
-        for (text, problem) in [
-            ("", "must hold one line"), ("\n", "must hold one line"), ("a\nb\n", "must hold one line"),
-            ("\u{FEFF}a", "must hold one line"), ("a\0", "must hold one line"),
-            (String(repeating: "a", count: 4097), "larger than 4096 bytes"),
-            ("wrong", "password authentication failed"),
-        ] {
-            try Data(text.utf8).write(to: URL(filePath: file))
-            let error = failure { _ = try PostgresConnection(options) }
-            #expect(error?.text.contains(problem) == true, "\(String(describing: error))")
-            #expect(error?.error(at: "", isOpening: true).word == "unusable")
-        }
-        try Data("right\r\n".utf8).write(to: URL(filePath: file))
-        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
-        #expect(try PostgresConnection(options, .forTests).text("SELECT current_user::text") == "filed")
+    @Test("The password is asked for anew at each connect, and never beside one in the URL")
+    func password() throws {
+        let server = try PostgresServer(rules: ["local all asked scram-sha-256"])
+        try server.run("CREATE ROLE asked LOGIN PASSWORD 'right'")
+        let next = Mutex("wrong")
+        let source: PasswordSource = { next.withLock { $0 } }
+        let options = try PostgresOptions(url: server.url(user: "asked"), password: source)
+        let error = failure { _ = try PostgresConnection(options) }
+        #expect(error?.text.contains("password authentication failed") == true)
+        #expect(error?.error(at: "", isOpening: true).word == "unusable")
+        next.withLock { $0 = "right" }
+        #expect(try PostgresConnection(options, .forTests).text("SELECT current_user::text") == "asked")
         #expect(
-            failure { _ = try PostgresOptions(url: server.url(user: "a:b"), passwordFile: file) }?.text
+            failure { _ = try PostgresOptions(url: server.url(user: "a:b"), password: source) }?.text
                 .contains("one of them must go") == true)
     }
 

@@ -60,7 +60,7 @@ import Testing
 
     @Test("An environment that leads elsewhere than the URL is refused", arguments: ["PGHOSTADDR", "PGSERVICE"])
     func environment(variable: String) {
-        let error = failure { _ = try PostgresOptions(url: "postgres://a/b") { $0 == variable } }
+        let error = failure { _ = try PostgresOptions(url: "postgres://a/b", isSet: { $0 == variable }) }
         #expect(error == .options("\(variable) of the environment leads elsewhere than the PostgreSQL URL; unset it"))
     }
 

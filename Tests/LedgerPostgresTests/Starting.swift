@@ -4,11 +4,11 @@ import Testing
 @testable import LedgerPostgres
 
 /// How a worker's start with a URL fails; nil if it can begin.
-func start(_ url: String, passwordFile: String? = nil, demandsFsync: Bool = false) -> LedgerError? {
+func start(_ url: String, password: PasswordSource? = nil, demandsFsync: Bool = false) -> LedgerError? {
     do throws(LedgerError) {
         // Five seconds are not enough for the first byte of a server that hundreds of tests keep busy.
         let patience = url.contains("?") && !url.contains("connect_timeout") ? "&connect_timeout=180" : ""
-        var configuration = try PostgresLedgerConfiguration(url: url + patience, passwordFile: passwordFile)
+        var configuration = try PostgresLedgerConfiguration(url: url + patience, password: password)
         configuration.settings = .forTests
         configuration.settings.demandsFsync = demandsFsync
         try PostgresLedger(configuration).checkRights()

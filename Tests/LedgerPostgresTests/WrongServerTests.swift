@@ -40,7 +40,8 @@ import Testing
         expect(start(wrong), #"password authentication failed for user "asked" (PostgreSQL 28P01)"#, ends: true)
         let url = server.url(user: "asked")
         expect(start(url), "the server wants a password, and there is none (GRANTOR_LEDGER_PASSWORD_FILE)", ends: true)
-        expect(start(url, passwordFile: "/none"), "the PostgreSQL password, /none: No such file", ends: true)
+        let unread: PasswordSource = { () throws(LedgerError) in throw .unusable(detail: "/none: no such file") }
+        expect(start(url, password: unread), "/postgres: /none: no such file", ends: true)
         try server.run("ALTER ROLE asked VALID UNTIL '2020-01-01'")
         expect(start(server.url(user: "asked:right")), "password authentication failed", ends: true)
     }

@@ -1,4 +1,5 @@
 import AppStoreSimulator
+import FoundationEssentials
 import Glibc
 import Ledger
 import LedgerPostgres
@@ -32,11 +33,21 @@ final class Containers: Stage {
         self.folder = folder
         bootstrapServers = try setting("GRANTOR_KAFKA_BOOTSTRAP_SERVERS")
         ledgerConfiguration = try PostgresLedgerConfiguration(
-            url: setting("GRANTOR_LEDGER_URL"), passwordFile: environment("GRANTOR_LEDGER_PASSWORD_FILE"))
+            url: setting("GRANTOR_LEDGER_URL"), password: Self.password(in: setting("GRANTOR_LEDGER_PASSWORD_FILE")))
         // A container's name on its network is its id unless somebody says otherwise.
         let label = #"{{index .Config.Labels "com.docker.compose.project"}}"#
         project = try Self.run("inspect", "--format", label, setting("HOSTNAME"))
         empty(folder: folder)
+    }
+
+    /// Of the stack's own secret, a line.
+    private static func password(in file: String) -> PasswordSource {
+        { () throws(LedgerError) in
+            guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+                throw .unusable(detail: "\(file) cannot be read")
+            }
+            return String(text.prefix { !$0.isNewline })
+        }
     }
 
     var accidents: [Accident] {

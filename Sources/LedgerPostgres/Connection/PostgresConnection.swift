@@ -1,5 +1,6 @@
 import CLibpq
 import Glibc
+import Ledger
 import Scheduling
 
 /// A connection of libpq's in pipeline mode: any number of statements go out together, and their answers come back
@@ -271,7 +272,7 @@ final class PostgresConnection {
 
     private func connect(_ options: PostgresOptions, _ host: PostgresOptions.Host) throws(PostgresFailure) {
         (prepared, refusal) = ([:], nil)
-        let password = try options.password()
+        let password = try password(options)
         handle = options.withKeywords(for: host, password: password) { PQconnectStartParams($0, $1, 0) }
         guard handle != nil else { throw .unreachable("out of memory") }
         // With it a refusal says its SQLSTATE, which libpq has no other way to tell before there is a connection.
@@ -288,6 +289,16 @@ final class PostgresConnection {
             step = PQconnectPoll(handle)
         }
         guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else { throw lost() }
+    }
+
+    private func password(_ options: PostgresOptions) throws(PostgresFailure) -> String? {
+        do throws(LedgerError) {
+            return try options.password?()
+        } catch {
+            switch error {
+            case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): throw .options(detail)
+            }
+        }
     }
 
     private func noConnection() -> PostgresFailure {

@@ -5,8 +5,7 @@ import Glibc
 ///
 /// It has the password, if the URL has one, and shows it nowhere. libpq's environment variables count for what the URL
 /// leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are refused.
-/// The password's file is read anew at each connect.
-struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.
     enum Target: String, CaseIterable, Sendable {
         case any
@@ -41,8 +40,6 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
     ]
     /// Options that name files.
     private static let files: Set = ["sslrootcert", "sslcert", "sslkey", "sslcrl"]
-    /// Most bytes of a password's file.
-    static let maxPasswordBytes = 4096
 
     /// Variables of the environment that give libpq an address beside the URL's host. No parameter can undo them: libpq
     /// takes an empty one for none.
@@ -56,8 +53,8 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
     let target: Target
     /// Time for each host.
     let connectTimeout: Duration
-    /// A file that holds the password and nothing else; nil if the URL or the environment has it, or nobody asks.
-    let passwordFile: String?
+    /// Asked at each connect; nil if the URL or the environment has the password, or nobody asks.
+    let password: PasswordSource?
     /// libpq's own names, without those of ``Host``.
     private let values: [String: String]
 
@@ -65,7 +62,7 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
     ///   elsewhere.
     ///   libpq's own words are not told: they quote pieces of the URL, and a piece may be of a password.
     init(
-        url: String, passwordFile: String? = nil, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }
+        url: String, password: PasswordSource? = nil, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }
     ) throws(PostgresFailure) {
         if let variable = Self.misleading.first(where: isSet) {
             throw .options("\(variable) of the environment leads elsewhere than the PostgreSQL URL; unset it")
@@ -93,10 +90,10 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
         guard let database = values["dbname"], !database.contains(where: { "@/:?".contains($0) || $0.isNewline }) else {
             throw .options("the PostgreSQL URL names no database, \(Self.encoding)")
         }
-        guard passwordFile == nil || values["password"] == nil else {
+        guard password == nil || values["password"] == nil else {
             throw .options("the PostgreSQL URL has a password, and its file is named, too; one of them must go")
         }
-        self.passwordFile = passwordFile
+        self.password = password
         hosts = try Self.hosts(values.removeValue(forKey: "host"), values.removeValue(forKey: "port"))
         target = values.removeValue(forKey: "target_session_attrs").flatMap(Target.init) ?? .readWrite
         connectTimeout = .seconds(values.removeValue(forKey: "connect_timeout").flatMap { Int($0) } ?? 5)
@@ -136,32 +133,6 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
                 throw .options("\(name) of the PostgreSQL URL, \(path): \(String(cString: strerror(errno)))")
             }
         }
-    }
-
-    /// Reads the password's file, whose line breaks at the end are dropped.
-    ///
-    /// Its mode does not matter, which libpq's own password file cannot have: containers mount secrets as files that a
-    /// group or all may read.
-    /// - Returns: nil if no file is named.
-    func password() throws(PostgresFailure) -> String? {
-        guard let passwordFile else { return nil }
-        func refused(_ problem: String) -> PostgresFailure {
-            .options("the file of the PostgreSQL password, \(passwordFile): \(problem)")
-        }
-        // Without waiting: opening a named pipe would last until somebody writes to it.
-        let descriptor = open(passwordFile, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw refused(String(cString: strerror(errno))) }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: Self.maxPasswordBytes + 1)
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw refused(String(cString: strerror(errno))) }
-        guard count <= Self.maxPasswordBytes else { throw refused("it is larger than \(Self.maxPasswordBytes) bytes") }
-        let line = bytes[..<count].reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed()
-        guard let text = String(validating: Array(line), as: UTF8.self) else { throw refused("it is no text") }
-        guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0xFEFF }) else {
-            throw refused("it must hold one line, the password")
-        }
-        return text
     }
 
     /// Runs a block with libpq's keywords and values for one of the hosts.
