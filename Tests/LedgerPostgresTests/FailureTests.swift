@@ -199,14 +199,48 @@ import Testing
         guard case .server("25006", _, 0) = write else { throw try #require(write) }
     }
 
+    @Test("Each host's own cause is told in one line without a password, and a worker ends where all are a person's")
+    func causes() throws {
+        let server = try PostgresServer(rules: ["local all refused scram-sha-256"])
+        try server.run("CREATE ROLE refused LOGIN PASSWORD 'right'")
+        func start(_ folders: String, database: String = "postgres") -> LedgerError? {
+            let ports = folders.split(separator: ",").map { _ in "\(server.port)" }.joined(separator: ",")
+            let url = "postgres://refused:secret@/\(database)?host=\(folders)&port=\(ports)&connect_timeout=180"
+            return failure { _ = try connect(url) }?.error(at: "", isOpening: true)
+        }
+        let both = start("\(server.folder),\(server.folder)")
+        #expect(both?.word == "unusable" && both?.detail.split(separator: "28P01").count == 3)
+        let one = start("/nonexistent,\(server.folder)")
+        #expect(one?.word == "unavailable" && one?.detail.contains("28P01") == true)
+        #expect(one?.detail.contains("; \(server.folder):\(server.port): ") == true)
+        for error in [both, one] {
+            #expect(error?.detail.contains("\n") == false && error?.detail.contains("secret") == false)
+        }
+    }
+
+    @Test("Where a name has several addresses, each one's cause is told")
+    func addresses() {
+        let message = """
+            connection to server at "db" (::1), port 5432 failed: Network is unreachable
+            \tIs the server running on that host and accepting TCP/IP connections?
+            connection to server at "db" (127.0.0.1), port 5432 failed: Connection refused
+            \tIs the server running on that host and accepting TCP/IP connections?
+            """
+        let text = PostgresFailure(opening: message).text
+        #expect(
+            text
+                == "cannot be reached: connection to server at \"db\" (::1), port 5432 failed: Network is unreachable; "
+                + "connection to server at \"db\" (127.0.0.1), port 5432 failed: Connection refused")
+    }
+
     @Test("A host that takes connections and never answers is given up after its time")
     func silence() throws {
         let listener = try #require(SilentListener())
         let hosts = "127.0.0.1:\(listener.port),127.0.0.1:\(listener.port)"
         let options = try PostgresOptions(url: "postgres://\(hosts)/a?sslmode=disable&connect_timeout=1")
         let error = failure { _ = try PostgresConnection(options) }
-        guard case .unreachable(let text) = error else { throw try #require(error) }
-        #expect(text.split(separator: "no answer in time").count == 2 && text.contains("; "))
+        let silent = HostFailure(host: "127.0.0.1:\(listener.port)", failure: .unreachable("no answer in time"))
+        #expect(error == .hosts([silent, silent]))
     }
 
     @Test("A server across the network proves its name before it gets a password")

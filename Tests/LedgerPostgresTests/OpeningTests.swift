@@ -183,7 +183,9 @@ import Testing
             }
         }
         // A person hears at once what a person must mend on every host.
-        #expect(first.isPersons ? none == first : none?.text.contains("no host will do") == true)
+        let host = "\(server.folder):\(server.port)"
+        #expect(none?.text == "no host will do: \(host): \(first.text); \(host): \(first.text)")
+        #expect(none?.error(at: "", isOpening: true).word == (first.isPersons ? "unusable" : "unavailable"))
     }
 
     @Test("A take-over uses up a number only for a partition that has none")

@@ -31,8 +31,7 @@ final class PostgresConnection {
     /// libpq goes from host to host itself, but without blocking it never gives up one that does not answer. So each
     /// host is a connection of its own here, with its own time limit.
     /// - Parameter admit: Looks at a session that is set up; the next host is tried where it throws.
-    /// - Throws: If no host will do: the first one's failure where a person must mend all of them, `.unreachable` with
-    ///   the failures of all where one of them may pass.
+    /// - Throws: If no host will do: its failure, or `.hosts` with those of all.
     init(
         _ options: PostgresOptions, _ settings: PostgresSettings = PostgresSettings(),
         admit: (PostgresConnection) throws(PostgresFailure) -> Void = { (_) throws(PostgresFailure) in }
@@ -53,9 +52,8 @@ final class PostgresConnection {
                 failures.append(error)
             }
         }
-        if let first = failures.first, failures.count == 1 || failures.allSatisfy(\.isPersons) { throw first }
-        let texts = zip(options.hosts, failures).map { "\($0): \($1.text)" }
-        throw .unreachable("no host will do: \(texts.joined(separator: "; "))")
+        if let only = failures.first, failures.count == 1 { throw only }
+        throw .hosts(zip(options.hosts, failures).map { HostFailure(host: "\($0)", failure: $1) })
     }
 
     deinit { close() }

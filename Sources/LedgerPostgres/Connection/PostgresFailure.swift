@@ -6,6 +6,8 @@ enum PostgresFailure: Error, Hashable, Sendable {
     case options(String)
     /// No server answered, or it let nobody in.
     case unreachable(String)
+    /// None of several hosts will do, each for a failure of its own.
+    case hosts([HostFailure])
     /// The server is no place for a ledger: its version, its settings, or what the database is.
     case unfit(String)
     /// The server takes no writes: it follows another one, or a setting says so.
@@ -45,6 +47,7 @@ enum PostgresFailure: Error, Hashable, Sendable {
         switch self {
         case .options, .unfit: true
         case .server(let state, _, _): Self.isPersons(state)
+        case .hosts(let failures): failures.allSatisfy(\.failure.isPersons)
         default: false
         }
     }
@@ -59,6 +62,11 @@ enum PostgresFailure: Error, Hashable, Sendable {
         switch self {
         case .options, .unfit: return .unusable(detail: detail)
         case .unreachable, .readOnly: return .unavailable(detail: detail)
+        case .hosts(let failures):
+            let isUnusable = failures.allSatisfy { host in
+                if case .unusable = host.failure.error(at: place, isOpening: isOpening) { true } else { false }
+            }
+            return isUnusable ? .unusable(detail: detail) : .unavailable(detail: detail)
         case .lost, .deadline, .closed, .unknownCommit:
             return isOpening ? .unavailable(detail: detail) : .disconnected(detail: detail)
         case .server(let state, _, _):
@@ -76,6 +84,8 @@ enum PostgresFailure: Error, Hashable, Sendable {
         switch self {
         case .options(let text), .unfit(let text): text
         case .unreachable(let text): "cannot be reached: \(text)"
+        case .hosts(let failures):
+            "no host will do: " + failures.map { "\($0.host): \($0.failure.text)" }.joined(separator: "; ")
         case .readOnly(isStandby: true): "is a read-only standby; name all hosts, or the one that leads to the primary"
         case .readOnly(isStandby: false): "takes no writes from this user: default_transaction_read_only is on"
         case .server(let state, let message, _):
@@ -123,6 +133,12 @@ enum PostgresFailure: Error, Hashable, Sendable {
     ]
 }
 
+/// The failure of one of several hosts.
+struct HostFailure: Hashable, Sendable {
+    let host: String
+    let failure: PostgresFailure
+}
+
 extension PostgresFailure {
     /// The error of a result; nil for one that libpq made because the connection broke.
     ///
@@ -142,7 +158,8 @@ extension PostgresFailure {
     }
 
     /// Reads libpq's message about a connection that did not come about. A line stands for each address that was tried,
-    /// and a server's own answer looks like `FATAL:  28P01: password authentication failed`. The last one counts.
+    /// and a server's own answer looks like `FATAL:  28P01: password authentication failed`. The last answer counts;
+    /// where there is none, each address is told.
     init(opening message: String) {
         // Lines that begin with a tab are hints.
         let lines = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }
@@ -157,7 +174,11 @@ extension PostgresFailure {
             self = .server(state: String(match.output.1), message: text.firstLine, statement: 0)
             return
         }
-        let text = lines.last { !$0.hasPrefix("LOCATION:") }.map { String($0).firstLine } ?? "no message"
+        var texts: [String] = []
+        for line in lines where !line.hasPrefix("LOCATION:") && !texts.contains(String(line).firstLine) {
+            texts.append(String(line).firstLine)
+        }
+        let text = texts.isEmpty ? "no message" : texts.joined(separator: "; ")
         // libpq does not say why.
         let hint = "; the URL's sslrootcert does not know its authority, or its time is over"
         self = .unreachable(text.hasSuffix("certificate verify failed") ? text + hint : text)
