@@ -21,11 +21,11 @@ extension PostgresLedger {
     private static let longestRest: Int64 = 60_000
 
     private func sample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
-        let latest = try connection.run(PostgresStatement("SELECT taken_at, took, content FROM measure")).first
-        var sample = latest.flatMap { LedgerMeasure(text: $0.text(2)) }
-        sample?.takenAt = Timestamp(milliseconds: latest?.integer(0) ?? 0)
-        let age = now.milliseconds - (latest?.integer(0) ?? 0)
-        let rest = min(Self.longestRest, configuration.sampleRest * (latest?.integer(1) ?? 0))
+        let latest = try connection.run(PostgresStatement("SELECT \(SampleColumns.shown) FROM measure")).first
+            .flatMap { SampleColumns.sample($0) }
+        let sample = latest?.measure
+        let age = now.milliseconds - (sample?.takenAt.milliseconds ?? 0)
+        let rest = min(Self.longestRest, configuration.sampleRest * (latest?.took ?? 0))
         let goodFor = max(configuration.sampleMilliseconds, rest)
         if let sample, age >= 0, age < goodFor { return sample }
         let isLocked =
@@ -35,10 +35,9 @@ extension PostgresLedger {
         let taken = try takeSample(now: now)
         guard isLocked else { return taken }
         _ = try connection.run(
-            PostgresStatement("UPDATE measure SET taken_at = $1::bigint, took = $2::bigint, content = $3::text") {
-                $0.time(now)
-                $0.integer((Instant.now - start).milliseconds)
-                $0.text(taken.text)
+            PostgresStatement("UPDATE measure SET (\(SampleColumns.written.list)) = (\(SampleColumns.written.values))")
+            {
+                SampleColumns.write(taken, took: (Instant.now - start).milliseconds, to: &$0)
             })
         return taken
     }

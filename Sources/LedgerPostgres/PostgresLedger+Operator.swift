@@ -53,22 +53,15 @@ extension PostgresLedger: LedgerOperator {
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
         try read { (_) throws(PostgresFailure) in
-            let statement = PostgresStatement(
+            let condition =
                 key == nil
-                    ? "SELECT kind, actor, reason, done_at FROM operator_actions WHERE app IS NULL ORDER BY sequence"
-                    : """
-                    SELECT kind, actor, reason, done_at FROM operator_actions
-                    WHERE \(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text ORDER BY sequence
-                    """
+                ? "app IS NULL" : "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"
+            let statement = PostgresStatement(
+                "SELECT \(ActionColumns.shown) FROM operator_actions WHERE \(condition) ORDER BY sequence"
             ) { parameters in
                 if let key { parameters.submission(key) }
             }
-            return try connection.run(statement).rows.compactMap { row in
-                guard let kind = OperatorAction.Kind(rawValue: row.text(0)) else { return nil }
-                return OperatorAction(
-                    kind: kind, note: OperatorNote(actor: row.text(1), reason: row.text(2), at: row.time(3)),
-                    submission: key)
-            }
+            return try connection.run(statement).rows.compactMap { ActionColumns.action($0) }
         }
     }
 
@@ -77,18 +70,8 @@ extension PostgresLedger: LedgerOperator {
     ) throws(PostgresFailure) {
         _ = try connection.run(
             PostgresStatement(
-                """
-                INSERT INTO operator_actions (kind, actor, reason, done_at, submission_id, app)
-                VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::text, $6::text)
-                """
-            ) {
-                $0.text(kind.rawValue)
-                $0.text(note.actor)
-                $0.text(note.reason)
-                $0.time(note.at)
-                $0.text(key?.submissionID)
-                $0.text(key?.bundleID)
-            })
+                "INSERT INTO operator_actions (\(ActionColumns.written.list)) VALUES (\(ActionColumns.written.values))"
+            ) { ActionColumns.write(kind, note, on: key, to: &$0) })
     }
 
     public func accept(

@@ -22,7 +22,9 @@ struct GroupTable {
     func move(to group: ConsumerGroup) throws(StoreError) -> ConsumerGroup? {
         let former = try self.group()
         try database.run("DELETE FROM consumer_group")
-        try database.statement("INSERT INTO consumer_group (one, \(GroupColumns.written.list)) VALUES (1, ?, ?)").run {
+        try database.statement(
+            "INSERT INTO consumer_group (one, \(GroupColumns.written.list)) VALUES (1, \(GroupColumns.written.values))"
+        ).run {
             GroupColumns.write(group, to: &$0)
         }
         return former

@@ -5,6 +5,8 @@ import Ledger
 struct OwnershipTable {
     let database: Database
 
+    private static let selection = "SELECT \(PartitionColumns.shown) FROM partitions"
+
     /// The number by which rows name a partition; a partition that nobody has taken over gets one as well.
     func number(_ partition: TopicPartition) throws(StoreError) -> Int64 {
         if let number = try known(partition) { return number }
@@ -18,26 +20,25 @@ struct OwnershipTable {
     /// topic is there, or one was refused before.
     func refuses(_ partition: TopicPartition) throws(StoreError) -> Bool {
         let isKnown = try database.statement(
-            "SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND NOT (\(Self.isRefused))"
+            "SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND NOT \(PartitionColumns.isRefused)"
         ).hasRow { $0.partition(partition) }
         guard !isKnown else { return false }
         let isTopicKnown = try database.statement(
             """
             SELECT 1 FROM (
-                SELECT count(next_offset) AS known, total(\(Self.isRefused)) AS refused FROM partitions WHERE topic = ?)
+                SELECT count(next_offset) AS known, total(\(PartitionColumns.isRefused)) AS refused
+                FROM partitions WHERE topic = ?)
             WHERE known > 0 AND refused = 0
             """
         ).hasRow { $0.text(partition.topic) }
         return !isTopicKnown
     }
 
-    private static let isRefused = "generation IS NULL AND next_offset IS NULL"
-
     private func known(_ partition: TopicPartition) throws(StoreError) -> Int64? {
-        try database.statement("SELECT number FROM partitions WHERE topic = ? AND partition = ?").first {
+        try database.statement("\(Self.selection) WHERE topic = ? AND partition = ?").first {
             $0.partition(partition)
         } read: {
-            $0.integer(0)
+            PartitionColumns.number($0)
         }
     }
 
@@ -80,15 +81,10 @@ struct OwnershipTable {
             $0.integer(number)
         }
         let highest = try highestOrigin(number)
-        return try database.statement(
-            "SELECT next_offset, starts, suspect_offset, suspect_ends, passed_offset FROM partitions WHERE number = ?"
-        ).first {
+        return try database.statement("\(Self.selection) WHERE number = ?").first {
             $0.integer(number)
-        } read: { row in
-            let suspect = row.optionalInteger(2).map { CheckSuspect(offset: $0, ends: row.int(3)) }
-            return PartitionStart(
-                next: row.optionalInteger(0), passed: row.optionalInteger(4), highestOrigin: highest,
-                starts: row.int(1), suspect: suspect)
+        } read: {
+            PartitionColumns.start($0, highestOrigin: highest)
         }
     }
 
@@ -133,7 +129,9 @@ struct OwnershipTable {
         for partition in committed.keys.sorted() where try refuses(partition) { refused.append(partition) }
         // Of a topic whose committed partitions are all known, too: another of it may be what stops the workers.
         for topic in Set(committed.keys.map(\.topic)).sorted() {
-            try database.statement("UPDATE partitions SET next_offset = 0 WHERE topic = ? AND \(Self.isRefused)").run {
+            try database.statement(
+                "UPDATE partitions SET next_offset = 0 WHERE topic = ? AND \(PartitionColumns.isRefused)"
+            ).run {
                 $0.text(topic)
             }
         }
@@ -190,15 +188,9 @@ struct OwnershipTable {
     }
 
     private func rows(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [PartitionRow] {
-        try database.statement(
-            """
-            SELECT topic, partition, next_offset, owner, starts FROM partitions
-            WHERE NOT (\(Self.isRefused)) AND \(condition)
-            """
-        ).rows(bind) { row in
-            PartitionRow(
-                partition: TopicPartition(topic: row.text(0), partition: Int32(clamping: row.integer(1))),
-                next: row.optionalInteger(2), owner: row.optionalText(3), starts: row.int(4))
+        try database.statement("\(Self.selection) WHERE NOT \(PartitionColumns.isRefused) AND \(condition)").rows(bind)
+        {
+            PartitionColumns.row($0)
         }
     }
 
@@ -215,47 +207,5 @@ struct OwnershipTable {
             $0.integer(mark.ended)
             $0.ownership(mark.ownership)
         } > 0
-    }
-}
-
-/// Statements on `ledger` and `operator_actions`, within one transaction.
-struct OperatorTable {
-    let database: Database
-
-    func identity() throws(StoreError) -> String {
-        guard let id = try database.text("SELECT id FROM ledger") else { throw .contradiction("the ledger has no id") }
-        return id
-    }
-
-    func add(_ kind: OperatorAction.Kind, _ note: OperatorNote, on key: SubmissionKey?) throws(StoreError) {
-        try database.statement(
-            """
-            INSERT INTO operator_actions (kind, actor, reason, done_at, app, submission_id) VALUES (?, ?, ?, ?, ?, ?)
-            """
-        ).run {
-            $0.text(kind.rawValue)
-            $0.text(note.actor)
-            $0.text(note.reason)
-            $0.time(note.at)
-            $0.text(key?.bundleID)
-            $0.text(key?.submissionID)
-        }
-    }
-
-    func actions(on key: SubmissionKey?) throws(StoreError) -> [OperatorAction] {
-        try database.statement(
-            """
-            SELECT kind, actor, reason, done_at FROM operator_actions
-            WHERE submission_id IS ? AND app IS ? ORDER BY sequence
-            """
-        ).rows {
-            $0.text(key?.submissionID)
-            $0.text(key?.bundleID)
-        } read: { (row) throws(StoreError) -> OperatorAction? in
-            guard let kind = OperatorAction.Kind(rawValue: row.text(0)) else { return nil }
-            return OperatorAction(
-                kind: kind, note: OperatorNote(actor: row.text(1), reason: row.text(2), at: row.time(3)),
-                submission: key)
-        }.compactMap { $0 }
     }
 }

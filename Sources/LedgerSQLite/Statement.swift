@@ -192,10 +192,12 @@ struct Columns: RowReader {
 }
 
 extension WrittenColumns {
+    /// A parameter for each column.
+    var values: String { Array(repeating: "?", count: names.count).joined(separator: ", ") }
+
     /// An insertion of one row that leaves the one which is there.
     func insertion(into table: String) -> String {
-        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
-        return "INSERT INTO \(table) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING"
+        "INSERT INTO \(table) (\(list)) VALUES (\(values)) ON CONFLICT DO NOTHING"
     }
 }
 

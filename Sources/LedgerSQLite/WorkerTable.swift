@@ -10,15 +10,10 @@ struct WorkerTable {
     func sign(of worker: WorkerSign, now: Timestamp) throws(StoreError) -> Int {
         try database.statement(
             """
-            INSERT INTO workers (id, name, version, started_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?4)
+            INSERT INTO workers (\(WorkerColumns.written.list)) VALUES (\(WorkerColumns.written.values))
             ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
             """
-        ).run {
-            $0.integer(worker.id)
-            $0.text(worker.name)
-            $0.text(worker.version)
-            $0.integer(now.milliseconds)
-        }
+        ).run { WorkerColumns.write(worker, now: now, to: &$0) }
         try database.statement("DELETE FROM workers WHERE seen_at < ?").run {
             $0.integer(now.milliseconds - WorkerSign.keptFor)
         }

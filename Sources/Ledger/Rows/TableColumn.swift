@@ -28,6 +28,9 @@ extension TableColumn {
         return name
     }
 
+    /// The index of what a selection has behind them.
+    public static var count: Int32 { Int32(allCases.count) }
+
     /// All of them, as a selection lists them.
     static var selected: String { allCases.map(\.source).joined(separator: ", ") }
 }

@@ -26,7 +26,7 @@ struct GroupTable {
         _ = try connection.run(
             PostgresStatement(
                 """
-                INSERT INTO consumer_group (one, \(GroupColumns.written.list)) VALUES (1, $1::text, $2::text)
+                INSERT INTO consumer_group (one, \(GroupColumns.written.list)) VALUES (1, \(GroupColumns.written.values))
                 \(conflict)
                 """
             ) { GroupColumns.write(group, to: &$0) })

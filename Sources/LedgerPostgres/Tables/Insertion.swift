@@ -3,7 +3,12 @@ import Ledger
 
 extension WrittenColumns {
     /// An array parameter for each column: `$1::bigint[], $2::text[]`.
-    var parameters: String {
+    var parameters: String { types.map { "\($0)[]" }.joined(separator: ", ") }
+
+    /// A parameter for each column of one row: `$1::bigint, $2::text`.
+    var values: String { types.joined(separator: ", ") }
+
+    private var types: [String] {
         kinds.enumerated().map { place, kind in
             let type =
                 switch kind {
@@ -11,8 +16,8 @@ extension WrittenColumns {
                 case .text: "text"
                 case .blob: "bytea"
                 }
-            return "$\(place + 1)::\(type)[]"
-        }.joined(separator: ", ")
+            return "$\(place + 1)::\(type)"
+        }
     }
 
     var elements: [PostgresColumn.Element] {

@@ -93,28 +93,21 @@ struct OwnershipTable {
         var columns = PostgresColumns(types: [.text])
         for topic in Set(partitions.map(\.topic)) { columns.text(topic) }
         let statement = PostgresStatement(
-            """
-            SELECT topic, partition, \(Self.isRefused), next_offset IS NOT NULL FROM partitions
-            WHERE topic = ANY ($1::text[])
-            """
+            "\(Self.selection) WHERE topic = ANY ($1::text[])"
         ) { columns.add(to: &$0) }
         var known: Set<TopicPartition> = []
         var (checkpointed, stopped): (Set<String>, Set<String>) = ([], [])
         for row in try connection.run(statement).rows {
-            let topic = row.text(0)
-            if row.int(2) != 0 {
-                stopped.insert(topic)
-            } else {
-                known.insert(TopicPartition(topic: topic, partition: Int32(clamping: row.integer(1))))
-            }
-            if row.int(3) != 0 { checkpointed.insert(topic) }
+            let partition = PartitionColumns.partition(row)
+            if PartitionColumns.isRefused(row) { stopped.insert(partition.topic) } else { known.insert(partition) }
+            if PartitionColumns.next(row) != nil { checkpointed.insert(partition.topic) }
         }
         return partitions.filter {
             !known.contains($0) && (!checkpointed.contains($0.topic) || stopped.contains($0.topic))
         }
     }
 
-    private static let isRefused = "(generation IS NULL AND next_offset IS NULL)"
+    private static let selection = "SELECT \(PartitionColumns.shown) FROM partitions"
 
     /// - Returns: The start of each partition, but of those that the ledger does not know although the group does. Their
     ///   rows say so from then on.
@@ -130,10 +123,8 @@ struct OwnershipTable {
         var starts: [TopicPartition: PartitionStart] = [:]
         for (request, result) in zip(taken, results.suffix(taken.count)) {
             guard let row = result.first else { continue }
-            starts[request.ownership.partition] = PartitionStart(
-                next: row.optionalInteger(0), passed: row.optionalInteger(4), highestOrigin: row.optionalInteger(5),
-                starts: row.int(1),
-                suspect: row.optionalInteger(2).map { CheckSuspect(offset: $0, ends: row.int(3)) })
+            let highest = row.optionalInteger(PartitionColumns.count)
+            starts[request.ownership.partition] = PartitionColumns.start(row, highestOrigin: highest)
         }
         return starts
     }
@@ -170,7 +161,7 @@ struct OwnershipTable {
     private static func start(_ partition: TopicPartition) -> PostgresStatement {
         PostgresStatement(
             """
-            SELECT next_offset, starts, suspect_offset, suspect_ends, passed_offset, greatest(
+            SELECT \(PartitionColumns.shown), greatest(
                 (SELECT max(origin_offset) FROM grants WHERE origin_partition = number),
                 (SELECT max(origin_offset) FROM answers WHERE origin_partition = number),
                 (SELECT max(origin_offset) FROM retries WHERE origin_partition = number))
@@ -225,7 +216,7 @@ struct OwnershipTable {
         for topic in Set(committed.keys.map(\.topic)).sorted() {
             _ = try connection.run(
                 PostgresStatement(
-                    "UPDATE partitions SET next_offset = 0 WHERE topic = $1::text AND \(Self.isRefused)"
+                    "UPDATE partitions SET next_offset = 0 WHERE topic = $1::text AND \(PartitionColumns.isRefused)"
                 ) { $0.text(topic) })
         }
         for partition in refused {
@@ -259,11 +250,11 @@ struct OwnershipTable {
     func pass(_ passed: PassedOffsets) throws(PostgresFailure) -> PassResult {
         let locked = PostgresStatement(
             """
-            SELECT next_offset FROM partitions WHERE topic = $1::text AND partition = $2::bigint
-                AND NOT \(Self.isRefused) FOR UPDATE
+            \(Self.selection) WHERE topic = $1::text AND partition = $2::bigint
+                AND NOT \(PartitionColumns.isRefused) FOR UPDATE
             """
         ) { $0.partition(passed.partition) }
-        let next = try connection.run(locked).first?.optionalInteger(0)
+        let next = try connection.run(locked).first.flatMap { PartitionColumns.next($0) }
         guard next == passed.offsets.lowerBound else { return .standsAt(next) }
         _ = try connection.run(
             PostgresStatement(
@@ -281,16 +272,8 @@ struct OwnershipTable {
     }
 
     func all() throws(PostgresFailure) -> [PartitionRow] {
-        let statement = PostgresStatement(
-            """
-            SELECT topic, partition, next_offset, owner, starts FROM partitions WHERE NOT \(Self.isRefused)
-            ORDER BY topic, partition
-            """)
-        return try connection.run(statement).rows.map { row in
-            PartitionRow(
-                partition: TopicPartition(topic: row.text(0), partition: Int32(clamping: row.integer(1))),
-                next: row.optionalInteger(2), owner: row.optionalText(3), starts: row.int(4))
-        }
+        let statement = PostgresStatement("\(Self.selection) WHERE NOT \(PartitionColumns.isRefused) \(Self.order)")
+        return try connection.run(statement).rows.map { PartitionColumns.row($0) }
     }
 }
 

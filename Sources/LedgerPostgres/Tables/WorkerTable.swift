@@ -11,16 +11,10 @@ struct WorkerTable {
         let results = try connection.run([
             PostgresStatement(
                 """
-                INSERT INTO workers (id, name, version, started_at, seen_at)
-                VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $4::bigint)
+                INSERT INTO workers (\(WorkerColumns.written.list)) VALUES (\(WorkerColumns.written.values))
                 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
                 """
-            ) {
-                $0.integer(worker.id)
-                $0.text(worker.name)
-                $0.text(worker.version)
-                $0.time(now)
-            },
+            ) { WorkerColumns.write(worker, now: now, to: &$0) },
             // Two workers that forget the same ones must not wait for each other.
             PostgresStatement(
                 """
