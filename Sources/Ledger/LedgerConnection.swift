@@ -110,10 +110,13 @@ public struct LedgerMeasure: Hashable, Sendable {
         /// Nil for held rows, and for endpoints that only a later version knows.
         public let endpoint: Endpoint?
         public let rows: Int
+        /// When the record of the oldest row came. A driver may take the row that was written first.
+        public let oldest: Timestamp?
 
-        public init(endpoint: Endpoint?, rows: Int) {
+        public init(endpoint: Endpoint?, rows: Int, oldest: Timestamp? = nil) {
             self.endpoint = endpoint
             self.rows = rows
+            self.oldest = oldest
         }
     }
 
@@ -126,18 +129,24 @@ public struct LedgerMeasure: Hashable, Sendable {
         public let rows: Int
         /// Their details, those of most rows first.
         public let details: [String]
+        /// As that of ``Waiting``.
+        public let oldest: Timestamp?
 
         /// - Parameter details: Each with the number of its rows.
-        public init(_ bundleID: BundleID, _ cause: HoldCause, details: [String: Int]) {
+        public init(_ bundleID: BundleID, _ cause: HoldCause, details: [String: Int], oldest: Timestamp? = nil) {
             let ordered = details.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             self.init(
-                bundleID, cause, rows: details.values.reduce(0, +), ordered.prefix(Self.maxDetails).map(\.key))
+                bundleID, cause, rows: details.values.reduce(0, +), ordered.prefix(Self.maxDetails).map(\.key),
+                oldest: oldest)
         }
 
-        public init(_ bundleID: BundleID, _ cause: HoldCause, rows: Int, _ details: [String]) {
+        public init(
+            _ bundleID: BundleID, _ cause: HoldCause, rows: Int, _ details: [String], oldest: Timestamp? = nil
+        ) {
             group = HeldGroup(bundleID: bundleID, cause: cause)
             self.rows = rows
             self.details = details
+            self.oldest = oldest
         }
     }
 

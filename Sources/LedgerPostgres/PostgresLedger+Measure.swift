@@ -51,15 +51,16 @@ extension PostgresLedger {
             PostgresStatement("SET LOCAL enable_seqscan = on"),
             PostgresStatement(
                 """
-                SELECT app, endpoint, count(*), sum(bytes)::bigint, max(due_at) FROM retries GROUP BY app, endpoint
-                ORDER BY app
+                SELECT app, endpoint, count(*), sum(bytes)::bigint, max(due_at), min(received_at) FROM retries
+                GROUP BY app, endpoint ORDER BY app
                 """),
             PostgresStatement("SELECT count(*) FROM retries WHERE NOT \(RetryColumns.isKnown)"),
             PostgresStatement(
                 """
-                SELECT app, cause, detail, whole FROM (
+                SELECT app, cause, detail, whole, oldest FROM (
                     SELECT app, cause, detail,
                         (sum(count(*)) OVER (PARTITION BY app, cause))::bigint AS whole,
+                        min(min(received_at)) OVER (PARTITION BY app, cause) AS oldest,
                         row_number() OVER (PARTITION BY app, cause ORDER BY count(*) DESC, detail) AS place
                     FROM retries WHERE endpoint IS NULL GROUP BY app, cause, detail) AS details
                 WHERE place <= \(LedgerMeasure.Held.maxDetails) ORDER BY app, cause, place
@@ -72,7 +73,7 @@ extension PostgresLedger {
                 """),
         ])
         var apps: [LedgerMeasure.App] = []
-        var endpoints: [String?: Int] = [:]
+        var endpoints: [String?: (rows: Int, oldest: Int64)] = [:]
         var last = Int64.min
         for row in results[1].rows {
             let app: BundleID = row.identifier(0)
@@ -81,12 +82,13 @@ extension PostgresLedger {
                 LedgerMeasure.App(
                     bundleID: app, rows: row.int(2) + (before?.rows ?? 0), bytes: row.integer(3) + (before?.bytes ?? 0))
             )
-            endpoints[row.optionalText(1), default: 0] += row.int(2)
+            let endpoint = endpoints[row.optionalText(1)] ?? (0, .max)
+            endpoints[row.optionalText(1)] = (endpoint.rows + row.int(2), min(endpoint.oldest, row.integer(5)))
             last = max(last, row.integer(4))
         }
         let waiting = endpoints.sorted { ($0.key ?? "") < ($1.key ?? "") }
         let later = waiting.reduce(results[2].first?.int(0) ?? 0) { count, entry in
-            entry.key.map { Endpoint(text: $0) == nil } ?? false ? count + entry.value : count
+            entry.key.map { Endpoint(text: $0) == nil } ?? false ? count + entry.value.rows : count
         }
         let outbox = results[4].first
         last = max(last, outbox?.optionalInteger(2) ?? .min)
@@ -94,7 +96,9 @@ extension PostgresLedger {
         return LedgerMeasure(
             retries: apps,
             waiting: waiting.map {
-                LedgerMeasure.Waiting(endpoint: $0.key.flatMap { Endpoint(text: $0) }, rows: $0.value)
+                LedgerMeasure.Waiting(
+                    endpoint: $0.key.flatMap { Endpoint(text: $0) }, rows: $0.value.rows,
+                    oldest: Timestamp(milliseconds: $0.value.oldest))
             },
             held: Self.held(results[3]),
             outboxRows: outbox?.int(0) ?? 0,
@@ -104,16 +108,17 @@ extension PostgresLedger {
 
     /// Held rows by group, from rows of the groups' details.
     private static func held(_ result: PostgresResult) -> [LedgerMeasure.Held] {
-        var groups: [(app: BundleID, cause: String, rows: Int, details: [String])] = []
+        var groups: [(app: BundleID, cause: String, rows: Int, details: [String], oldest: Timestamp)] = []
         for row in result.rows {
             let (app, cause): (BundleID, String) = (row.identifier(0), row.text(1))
             if groups.last.map({ $0.app != app || $0.cause != cause }) ?? true {
-                groups.append((app, cause, row.int(3), []))
+                groups.append((app, cause, row.int(3), [], Timestamp(milliseconds: row.integer(4))))
             }
             groups[groups.count - 1].details.append(row.text(2))
         }
         return groups.map {
-            LedgerMeasure.Held($0.app, HoldCause(rawValue: $0.cause) ?? .unknownAnswer, rows: $0.rows, $0.details)
+            LedgerMeasure.Held(
+                $0.app, HoldCause(rawValue: $0.cause) ?? .unknownAnswer, rows: $0.rows, $0.details, oldest: $0.oldest)
         }
     }
 

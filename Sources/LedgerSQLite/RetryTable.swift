@@ -206,21 +206,31 @@ struct RetryTable {
     }
 
     func waiting() throws(StoreError) -> Waiting {
-        let sql = "SELECT endpoint, count(*), max(due_at) FROM retries GROUP BY endpoint ORDER BY endpoint"
         var waiting = Waiting()
-        let rows = try database.statement(sql).rows({ _ in }) { row in
-            (row.optionalText(0), rows: row.int(1), last: row.optionalInteger(2))
+        let rows = try database.statement(Self.waitingByEndpoint).rows({ _ in }) { row in
+            (row.optionalText(0), rows: row.int(1), last: row.optionalInteger(2), first: row.integer(3))
         }
-        for (text, rows, last) in rows {
+        for (text, rows, last, first) in rows {
             let endpoint = text.flatMap { Endpoint(text: $0) }
             if text != nil, endpoint == nil { waiting.later += rows }
-            waiting.byEndpoint.append(LedgerMeasure.Waiting(endpoint: endpoint, rows: rows))
+            waiting.byEndpoint.append(
+                LedgerMeasure.Waiting(endpoint: endpoint, rows: rows, oldest: try received(first)))
             waiting.last = max(waiting.last ?? .min, last ?? .min)
         }
         waiting.later += Int(
             try database.number(
                 "SELECT count(*) FROM retries INDEXED BY retries_later WHERE NOT \(RetryColumns.isKnown)"))
         return waiting
+    }
+
+    static let waitingByEndpoint = """
+        SELECT endpoint, count(*), max(due_at), min(sequence) FROM retries GROUP BY endpoint ORDER BY endpoint
+        """
+
+    /// When a row's record came. No index has it, so it is asked for a few rows only.
+    private func received(_ sequence: Int64) throws(StoreError) -> Timestamp? {
+        try database.statement("SELECT received_at FROM retries WHERE sequence = ?")
+            .first({ $0.integer(sequence) }) { $0.time(0) }
     }
 
     /// Makes rows that are due, or whose lease ends, later than a moment due then.
@@ -244,15 +254,20 @@ struct RetryTable {
     }
 
     func held() throws(StoreError) -> [LedgerMeasure.Held] {
-        LedgerMeasure.Held.groups(
-            try database.statement(Self.heldByDetail).rows({ _ in }) {
-                ($0.identifier(0), $0.text(1), $0.text(2), $0.int(3))
-            })
+        let rows = try database.statement(Self.heldByDetail).rows({ _ in }) {
+            (
+                app: $0.identifier(0) as BundleID, cause: $0.text(1), detail: $0.text(2), rows: $0.int(3),
+                first: $0.integer(4)
+            )
+        }
+        var groups: [(app: BundleID, cause: String, detail: String, rows: Int, oldest: Timestamp?)] = []
+        for row in rows { groups.append((row.app, row.cause, row.detail, row.rows, try received(row.first))) }
+        return LedgerMeasure.Held.groups(groups)
     }
 
     static let heldByDetail = """
-        SELECT app, cause, detail, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause, detail
-        ORDER BY app, cause, detail
+        SELECT app, cause, detail, count(*), min(sequence) FROM retries WHERE endpoint IS NULL
+        GROUP BY app, cause, detail ORDER BY app, cause, detail
         """
 
     private func rows(

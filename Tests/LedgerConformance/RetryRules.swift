@@ -77,7 +77,8 @@ extension LedgerConformance {
             let result = try subject.write(Samples.decision(Samples.submission("s1"), .wait(entry)))[0]
             try expect(result.outcome, .held(.credentialsMissing), "outcome")
             try expect(
-                try subject.measure().held, [.init(Samples.app, .credentialsMissing, details: ["No key.": 1])],
+                try subject.measure().held,
+                [.init(Samples.app, .credentialsMissing, details: ["No key.": 1], oldest: Samples.later(-500))],
                 "measured")
             try expect(try subject.takeOne(nil).cause, .held(.credentialsMissing), "cause")
         },
@@ -92,7 +93,8 @@ extension LedgerConformance {
                 try subject.write(Samples.decision(submission, .wait(entry)))
             }
             let held = LedgerMeasure.Held(
-                Samples.app, .productNotConfigured, rows: details.count, ["b", "e", "a", "c"])
+                Samples.app, .productNotConfigured, rows: details.count, ["b", "e", "a", "c"],
+                oldest: Samples.later(-500))
             try expect(try subject.measure().held, [held], "measured")
         },
         ConformanceRule("Held rows are taken in turn, whoever signed them, also before they are due") { subject in
@@ -160,6 +162,26 @@ extension LedgerConformance {
         ConformanceRule("A sample says when it was taken") { subject in
             subject.setClock(Samples.later(5))
             try expect(try subject.measure().takenAt, Samples.later(5), "its moment")
+        },
+        ConformanceRule("What waits is measured with the time of its oldest record, by endpoint, and by app and cause")
+        {
+            subject in
+            try subject.own()
+            for (number, endpoint) in [Samples.endpoint, Samples.serverAPI, Samples.endpoint, nil, nil].enumerated() {
+                let submission = Samples.submission(
+                    SubmissionID("s\(number)"), offset: Int64(number),
+                    receivedAt: Samples.later(Int64(number) * 10 - 900))
+                let cause: WaitCause = endpoint.map { .retrying(.unreachable, $0) } ?? .held(.credentialsMissing)
+                let entry = RetryEntry(
+                    cause: cause, detail: "Detail \(number).", delay: 0, history: AttemptHistory(), doubt: nil,
+                    isSigned: false, purchases: [])
+                try subject.write(Samples.decision(submission, .wait(entry)))
+            }
+            let measure = try subject.measure()
+            try expect(
+                measure.waiting.map(\.oldest), [Samples.later(-870), Samples.later(-890), Samples.later(-900)],
+                "endpoints")
+            try expect(measure.held.map(\.oldest), [Samples.later(-870)], "held")
         },
         ConformanceRule("What waits is measured, and given back") { subject in
             try subject.own()

@@ -16,7 +16,8 @@ public enum Samples {
 
     static func submission(
         _ id: SubmissionID, user: UserID = "player-1", app: BundleID = app, order: OrderID? = nil, offset: Int64 = 7,
-        receipt: String = "cmVjZWlwdA==", transaction: TransactionID? = nil, traceparent: String? = nil
+        receipt: String = "cmVjZWlwdA==", transaction: TransactionID? = nil, traceparent: String? = nil,
+        receivedAt: Timestamp = later(-500)
     ) -> Submission {
         Submission(
             claimant: Claimant(
@@ -25,7 +26,7 @@ public enum Samples {
                 transactionID: transaction, productID: nil, appAccountToken: nil, environment: nil, submittedAt: nil),
             evidence: .receipt(base64: EvidenceText(receipt)),
             origin: Origin(topic: partition.topic, partition: partition.partition, offset: offset),
-            receivedAt: later(-500))
+            receivedAt: receivedAt)
     }
 
     static func gems(_ type: ProductType = .consumable, _ quantity: Int = 100) -> Product {

@@ -205,7 +205,7 @@ import Testing
             "SELECT max(origin_offset) FROM grants WHERE origin_partition = ?",
             "SELECT app, count(*), sum(bytes) FROM retries GROUP BY app ORDER BY app",
             "SELECT 1 FROM retries WHERE endpoint IS NULL AND due_at <= ?2 ORDER BY due_at, sequence",
-            RetryTable.heldByDetail,
+            RetryTable.heldByDetail, RetryTable.waitingByEndpoint,
         ]
         for query in queries {
             let plan = try database.statement("EXPLAIN QUERY PLAN \(query)").rows({ _ in }) { $0.text(3) }

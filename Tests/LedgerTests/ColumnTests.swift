@@ -150,10 +150,14 @@ struct MeasureTextTests {
                 .init(bundleID: "com.example.game", rows: 3, bytes: 9_000_000_000),
                 .init(bundleID: "b c", rows: 1, bytes: 1),
             ],
-            waiting: [.init(endpoint: nil, rows: 2), .init(endpoint: endpoint, rows: 1)],
+            waiting: [
+                .init(endpoint: nil, rows: 2),
+                .init(endpoint: endpoint, rows: 1, oldest: Timestamp(milliseconds: 1_700_000_000_000)),
+            ],
             held: [
                 LedgerMeasure.Held(
-                    "com.example.game", .productNotConfigured, rows: 7, ["Not listed: gems.", "Not listed: a b."]),
+                    "com.example.game", .productNotConfigured, rows: 7, ["Not listed: gems.", "Not listed: a b."],
+                    oldest: Timestamp(milliseconds: 1_600_000_000_000)),
                 LedgerMeasure.Held("b c", .unknownAnswer, rows: 1, []),
             ],
             outboxRows: 4, outboxAge: 60_000, later: 5)

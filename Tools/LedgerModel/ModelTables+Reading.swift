@@ -76,28 +76,33 @@ extension ModelTables {
     /// Rows and bytes of `retries`, by app and by endpoint.
     var sizes: (apps: [LedgerMeasure.App], waiting: [LedgerMeasure.Waiting]) {
         var apps: [BundleID: (rows: Int, bytes: Int64)] = [:]
-        var waiting: [Endpoint?: Int] = [:]
+        var waiting: [Endpoint?: (rows: Int, oldest: Timestamp)] = [:]
         for row in retries.rows {
             let app = apps[row.submission.bundleID] ?? (0, 0)
             apps[row.submission.bundleID] = (app.rows + 1, app.bytes + Int64(row.submission.retainedBytes))
-            waiting[row.entry.cause.endpoint, default: 0] += 1
+            let received = row.submission.receivedAt
+            let before = waiting[row.entry.cause.endpoint] ?? (0, received)
+            waiting[row.entry.cause.endpoint] = (before.rows + 1, min(before.oldest, received))
         }
         return (
             apps.map { LedgerMeasure.App(bundleID: $0, rows: $1.rows, bytes: $1.bytes) }
                 .sorted { $0.bundleID < $1.bundleID },
-            waiting.map { LedgerMeasure.Waiting(endpoint: $0, rows: $1) }
+            waiting.map { LedgerMeasure.Waiting(endpoint: $0, rows: $1.rows, oldest: $1.oldest) }
                 .sorted { ($0.endpoint?.text ?? "") < ($1.endpoint?.text ?? "") }
         )
     }
 
     var held: [LedgerMeasure.Held] {
-        var groups: [HeldGroup: [String: Int]] = [:]
+        var groups: [HeldGroup: (details: [String: Int], oldest: Timestamp)] = [:]
         for row in retries.rows {
             guard case .held(let cause) = row.entry.cause else { continue }
-            groups[HeldGroup(bundleID: row.submission.bundleID, cause: cause), default: [:]][
-                row.entry.detail, default: 0] += 1
+            let received = row.submission.receivedAt
+            var group = groups[HeldGroup(bundleID: row.submission.bundleID, cause: cause)] ?? ([:], received)
+            group.details[row.entry.detail, default: 0] += 1
+            group.oldest = min(group.oldest, received)
+            groups[HeldGroup(bundleID: row.submission.bundleID, cause: cause)] = group
         }
-        return groups.map { LedgerMeasure.Held($0.bundleID, $0.cause, details: $1) }
+        return groups.map { LedgerMeasure.Held($0.bundleID, $0.cause, details: $1.details, oldest: $1.oldest) }
             .sorted {
                 ($0.group.bundleID, $0.group.cause.rawValue) < ($1.group.bundleID, $1.group.cause.rawValue)
             }

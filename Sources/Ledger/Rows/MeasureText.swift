@@ -1,8 +1,8 @@
 import Contract
 
 extension LedgerMeasure {
-    /// The form of a column: a line for the outbox, one for each app, endpoint and held group, and one for each detail
-    /// behind its group.
+    /// The form of a column: a line for the outbox, one for each app, endpoint and held group. Behind an endpoint's or
+    /// a group's line follow the time of its oldest record and the details.
     public var text: String {
         func line(_ kind: String, _ numbers: [Int64], _ words: String) -> String {
             let flat = String(words.map { $0.isNewline ? " " : $0 })
@@ -10,9 +10,16 @@ extension LedgerMeasure {
         }
         var lines = [line("outbox", [Int64(outboxRows), outboxAge, Int64(later)], "")]
         lines += retries.map { line("app", [Int64($0.rows), $0.bytes], $0.bundleID.rawValue) }
-        lines += waiting.map { line("waiting", [Int64($0.rows)], $0.endpoint?.text ?? "") }
+        func since(_ oldest: Timestamp?) -> [String] {
+            oldest.map { [line("since", [$0.milliseconds], "")] } ?? []
+        }
+        for waiting in waiting {
+            lines.append(line("waiting", [Int64(waiting.rows)], waiting.endpoint?.text ?? ""))
+            lines += since(waiting.oldest)
+        }
         for held in held {
             lines.append(line("held", [Int64(held.rows)], "\(held.group.cause.rawValue) \(held.group.bundleID)"))
+            lines += since(held.oldest)
             lines += held.details.map { line("detail", [0], $0) }
         }
         return lines.joined(separator: "\n")
@@ -22,7 +29,7 @@ extension LedgerMeasure {
     public init?(text: String) {
         var retries: [App] = []
         var waiting: [Waiting] = []
-        var held: [(bundleID: BundleID, cause: HoldCause, rows: Int, details: [String])] = []
+        var held: [(bundleID: BundleID, cause: HoldCause, rows: Int, details: [String], oldest: Timestamp?)] = []
         var outbox: (rows: Int, age: Int64, later: Int)?
         for line in text.split(separator: "\n") {
             var rest = line[...]
@@ -43,7 +50,14 @@ extension LedgerMeasure {
             case "waiting": waiting.append(Waiting(endpoint: Endpoint(text: String(rest)), rows: Int(first)))
             case "held":
                 let cause = HoldCause(rawValue: word()) ?? .unknownAnswer
-                held.append((BundleID(String(rest)), cause, Int(first), []))
+                held.append((BundleID(String(rest)), cause, Int(first), [], nil))
+            case "since":
+                let oldest = Timestamp(milliseconds: first)
+                if !held.isEmpty {
+                    held[held.count - 1].oldest = oldest
+                } else if let last = waiting.popLast() {
+                    waiting.append(Waiting(endpoint: last.endpoint, rows: last.rows, oldest: oldest))
+                }
             case "detail": if !held.isEmpty { held[held.count - 1].details.append(String(rest)) }
             default: continue
             }
@@ -51,7 +65,8 @@ extension LedgerMeasure {
         guard let outbox else { return nil }
         self.init(
             retries: retries, waiting: waiting,
-            held: held.map { Held($0.bundleID, $0.cause, rows: $0.rows, $0.details) }, outboxRows: outbox.rows,
+            held: held.map { Held($0.bundleID, $0.cause, rows: $0.rows, $0.details, oldest: $0.oldest) },
+            outboxRows: outbox.rows,
             outboxAge: outbox.age, later: outbox.later)
     }
 }

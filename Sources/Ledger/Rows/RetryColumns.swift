@@ -172,15 +172,20 @@ extension DueRetry {
 }
 
 extension LedgerMeasure.Held {
-    /// Groups the rows of a query for app, cause, detail and their number, ordered by these.
-    public static func groups(_ rows: [(app: BundleID, cause: String, detail: String, rows: Int)]) -> [Self] {
+    /// Groups the rows of a query for app, cause, detail, their number and oldest record, ordered by the first three.
+    public static func groups(
+        _ rows: [(app: BundleID, cause: String, detail: String, rows: Int, oldest: Timestamp?)]
+    ) -> [Self] {
         var held: [Self] = []
         var details: [String: Int] = [:]
+        var oldest: Timestamp?
         for (index, row) in rows.enumerated() {
             details[row.detail] = row.rows
+            oldest = [oldest, row.oldest].compactMap(\.self).min()
             if index + 1 < rows.count, rows[index + 1].app == row.app, rows[index + 1].cause == row.cause { continue }
-            held.append(Self(row.app, HoldCause(rawValue: row.cause) ?? .unknownAnswer, details: details))
-            details = [:]
+            held.append(
+                Self(row.app, HoldCause(rawValue: row.cause) ?? .unknownAnswer, details: details, oldest: oldest))
+            (details, oldest) = ([:], nil)
         }
         return held
     }
