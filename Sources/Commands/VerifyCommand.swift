@@ -42,7 +42,7 @@ enum VerifyCommand {
         case .malformed(let malformed):
             report = VerdictReport(verdict: .rejected(malformed.rejection), checks: [], calls: [])
         case .unreadable(let reason):
-            throw CommandFailure(.failed, "a worker would quarantine it, because it is no submission: \(reason)")
+            throw CommandFailure(.failed, "a worker would quarantine it, because it is no submission: \(reason.words)")
         }
         try context.output(report.json.text)
         guard report.isVerified else { throw CommandFailure(.failed, nil) }

@@ -5,7 +5,7 @@ public enum SubmissionReading: Hashable, Sendable {
     /// It names a submission and a user, and cannot be accepted: it fails, with an event.
     case malformed(MalformedSubmission)
     /// No submission or no user can be read from it: it goes to the quarantine topic as it came.
-    case unreadable(reason: String)
+    case unreadable(QuarantineReason)
 
     /// Largest record value that is looked into, in bytes. Receipts of long-time subscribers reach some 400 KB.
     public static let maxValueBytes = 2 << 20
@@ -24,26 +24,26 @@ public enum SubmissionReading: Hashable, Sendable {
     ///   time that a record lacks, or that is none.
     public init(_ record: InputRecord, now: Timestamp) {
         guard let value = record.value else {
-            self = .unreadable(reason: "no value")
+            self = .unreadable(.noValue)
             return
         }
         guard value.count <= Self.maxValueBytes else {
-            self = .unreadable(reason: "larger than 2 MiB")
+            self = .unreadable(.tooLarge)
             return
         }
         let members: SubmissionMembers
         do throws(JSONUnreadable) {
             members = SubmissionMembers(try StrictJSON(value))
         } catch {
-            self = .unreadable(reason: ForeignForm(value)?.rawValue ?? error.reason)
+            self = .unreadable(ForeignForm(value).map { .foreign($0) } ?? .notJSON(rule: error.reason))
             return
         }
         guard let id = members.lenient("submissionId", MemberForms.submissionID) else {
-            self = .unreadable(reason: members.isWrapped ? Self.wrapped : "no readable submissionId")
+            self = .unreadable(members.isWrapped ? .wrapped : .submissionID(members.fault(ofID: "submissionId")))
             return
         }
         guard let user = members.lenient("userId", MemberForms.userID) else {
-            self = .unreadable(reason: "no readable userId")
+            self = .unreadable(.userID(members.fault(ofID: "userId")))
             return
         }
         let receivedAt = record.timestamp.map { $0 < Self.earliestTime ? now : min($0, now) } ?? now
@@ -67,9 +67,6 @@ public enum SubmissionReading: Hashable, Sendable {
                     origin: record.origin, receivedAt: receivedAt))
         }
     }
-
-    /// Kafka Connect's JsonConverter writes it.
-    private static let wrapped = "no submissionId: the value is wrapped in schema and payload (schemas.enable)"
 
     private static func traceparent(of record: InputRecord) -> String? {
         guard let value = record.headers.last(where: { $0.name == "traceparent" })?.value,
@@ -114,6 +111,19 @@ private struct SubmissionMembers {
     func lenient<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
         guard case .text(let text) = content(of: name), !Self.isForNothing(text) else { return nil }
         return read(text)
+    }
+
+    /// The rule that an id breaks that cannot be read.
+    func fault(ofID name: String) -> QuarantineReason.IDFault {
+        if object.flaws.contains(.duplicateMember(name)) { return .standsTwice }
+        switch content(of: name) {
+        case .nothing: return .missing
+        case .other: return .isNoText
+        case .largeNumber: return .isLargeNumber
+        case .text(let text) where Self.isForNothing(text): return .isWordForNothing
+        case .text(let text):
+            return text.unicodeScalars.count > MemberForms.maxIDLength ? .tooLong : .hasCharacter
+        }
     }
 
     /// Whether it is a schema and a payload in the place of a submission.
@@ -234,7 +244,7 @@ private struct SubmissionMembers {
 /// The values that each member of a submission may hold; nil for others.
 enum MemberForms {
     /// Longest id of a submission, user or order, in characters.
-    private static let maxIDLength = 128
+    static let maxIDLength = 128
     /// Longest bundle or product id. App Store Connect allows 155 and 100 characters.
     private static let maxAppleIDLength = 255
 

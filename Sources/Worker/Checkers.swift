@@ -126,8 +126,10 @@ enum SubmissionCheck {
         }
     }
 
-    private static func quarantine(_ record: InputRecord, _ reason: String) -> CheckResult {
-        .unreadable(QuarantinedEvent.event(of: record, reason: reason), QuarantineStub(of: record, reason: reason))
+    private static func quarantine(_ record: InputRecord, _ reason: QuarantineReason) -> CheckResult {
+        .unreadable(
+            QuarantinedEvent.event(of: record, reason: reason.words),
+            QuarantineStub(of: record, reason: reason.words), reason.kind)
     }
 
     private static func result(

@@ -91,7 +91,8 @@ struct VerifyCommandTests {
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
             result.errors
-                == "grantor: a worker would quarantine it, because it is no submission: no readable submissionId\n")
+                == "grantor: a worker would quarantine it, because it is no submission: submissionId is missing or empty\n"
+        )
     }
 
     @Test("A submission is verified alike with and without a byte order mark in front")

@@ -10,7 +10,7 @@ struct ForeignFormTests {
         guard case .unreadable(let reason) = SubmissionReading(record, now: Timestamp(milliseconds: 0)) else {
             return nil
         }
-        return reason
+        return reason.words
     }
 
     private let json = Array(#"{"submissionId":"s","userId":"u","bundleId":"b","receipt":"AAAA"}"#.utf8)

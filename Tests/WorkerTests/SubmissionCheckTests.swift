@@ -74,7 +74,9 @@ struct SubmissionCheckTests {
 
     @Test("Bytes of a schema registry before the JSON are quarantined, and named")
     func registry() throws {
-        guard case .unreadable(let event, _) = try check("\0\0\0\0\u{7}" + submission(#""receipt":"AAAA""#)) else {
+        guard
+            case .unreadable(let event, _, .foreignForm) = try check("\0\0\0\0\u{7}" + submission(#""receipt":"AAAA""#))
+        else {
             return #expect(Bool(false))
         }
         #expect(

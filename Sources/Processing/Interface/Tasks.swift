@@ -11,7 +11,7 @@ public struct CheckTask: Sendable {
         ///   submission and user, it is a redelivery: answer ``CheckResult/known``, and check nothing.
         case record(InputRecord, known: KnownOutcome?)
         /// A record whose check has ended its worker before: quarantine it unread.
-        case quarantine(InputRecord, reason: String)
+        case quarantine(InputRecord, QuarantineReason)
         /// Check the evidence of a row of `retries`.
         case submission(Submission)
         /// Verify Apple's signature on a receipt that is on its way to `retries`.
@@ -42,7 +42,7 @@ public struct Checked: Sendable {
 public enum CheckResult: Sendable {
     /// No submission can be read from the record. It goes to the quarantine topic as the event, or as the stub if the
     /// topic does not take it.
-    case unreadable(Event, QuarantineStub)
+    case unreadable(Event, QuarantineStub, QuarantineReason.Kind)
     /// The record is the one that has its outcome, with what its app's rules say about copies that a repeat asks for.
     case known(RepeatPolicy)
     /// It names a submission and a user, and breaks the message contract otherwise.

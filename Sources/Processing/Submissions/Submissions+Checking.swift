@@ -75,7 +75,7 @@ extension Submissions {
             flights[token].known = known
             if flights[token].isPoison {
                 turn.alert(.recordEndsWorkers(record.origin))
-                check(token, .quarantine(record, reason: "its check has ended workers"), &turn)
+                check(token, .quarantine(record, .endsWorkers), &turn)
             } else {
                 check(token, .record(record, known: known), &turn)
             }
@@ -163,7 +163,7 @@ extension Submissions {
     mutating func checkEnded(_ checked: Checked, _ turn: inout Turn) {
         let token = checked.token
         switch (flights[token].state, checked.result) {
-        case (.checking, .unreadable(let event, let stub)): quarantine(token, event, stub, &turn)
+        case (.checking, .unreadable(let event, let stub, _)): quarantine(token, event, stub, &turn)
         case (.checking, .known(let repeats)): redelivered(token, repeats, &turn)
         case (.checking, .malformed(let malformed)):
             flights[token].subject = .malformed(malformed)

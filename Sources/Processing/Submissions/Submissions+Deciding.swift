@@ -257,7 +257,7 @@ extension Submissions {
             case .malformed(let malformed): (malformed.digest, malformed.receivedAt)
             }
         return QuarantineStub(
-            origin: subject.origin, reason: "the ledger refuses its data", timestamp: receivedAt,
+            origin: subject.origin, reason: QuarantineReason.refusedByLedger.words, timestamp: receivedAt,
             digest: digest.digest, size: 0)
     }
 

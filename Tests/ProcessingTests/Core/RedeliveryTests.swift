@@ -202,7 +202,7 @@ struct CrashMarkTests {
             ).first)
         let stub = QuarantineStub(of: Fixture.record(0), reason: "x")
         let event = QuarantinedEvent.event(of: Fixture.record(0), reason: "x")
-        bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub))]))
+        bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub, .notJSON))]))
         let publishes = bench.takePublishes()
         #expect(publishes.map(\.event) == [event, stored.event])
         bench.published(publishes[0])

@@ -165,7 +165,7 @@ struct SimulatedApple {
             case .unreadable:
                 return .unreadable(
                     QuarantinedEvent.event(of: record, reason: "not JSON"),
-                    QuarantineStub(of: record, reason: "not JSON"))
+                    QuarantineStub(of: record, reason: "not JSON"), .notJSON)
             case .malformed(let claimant):
                 if let known, Self.matches(known, claimant) { return .known(.publish) }
                 return .malformed(Self.malformed(claimant, record))
@@ -177,7 +177,8 @@ struct SimulatedApple {
             }
         case .quarantine(let record, let reason):
             return .unreadable(
-                QuarantinedEvent.event(of: record, reason: reason), QuarantineStub(of: record, reason: reason))
+                QuarantinedEvent.event(of: record, reason: reason.words),
+                QuarantineStub(of: record, reason: reason.words), reason.kind)
         case .submission(let submission):
             guard let claim = claim(of: submission) else {
                 return .reply(.concluded(.hold(.unknownAnswer, detail: "")))
