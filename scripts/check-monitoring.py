@@ -4,9 +4,9 @@
     scripts/check-monitoring.py FOLDER
 
 FOLDER has the built programs grantor, kafka-mock and grantor-demo. Each alert has its test and its section, and each
-metric and label is the program's. Then Prometheus scrapes the demo's worker while Apple goes away and the worker is
-killed: each panel of the dashboard must have data, and each rule must be evaluated. Uses Prometheus of the PATH, or
-Debian's package, unpacked below .build. Loopback only. Prints one line per violation. Exit code: 0 none, 1 violations,
+metric and label is the program's, and follows Prometheus' conventions. Then Prometheus scrapes the demo's worker while
+Apple goes away and the worker is killed: each panel of the dashboard must have data, and each rule must be evaluated.
+Uses Prometheus of the PATH, or Debian's package, unpacked below .build. Loopback only. Prints one line per violation. Exit code: 0 none, 1 violations,
 2 wrong usage.
 """
 
@@ -111,7 +111,7 @@ def names_are_the_programs(exposed):
             yield f"{place}: Prometheus 3 writes le=\"10.0\" where earlier ones write le=\"10\""
         for name in set(re.findall(r"\b\w+:[\w:]+", query)) - recorded:
             yield f"{place}: no rule records {name}"
-        for name in re.findall(r"\b(?:grantor|kafka|http|process)_\w+", query):
+        for name in re.findall(r"\b(?:grantor|process)_\w+", query):
             if not {name, re.sub(r"_(bucket|sum|count)$", "", name)} & shown and f'"{name}"' not in sources:
                 yield f"{place}: no metric is called {name}"
         for label, values in re.findall(r'(\w+)[=!]~?"([^"]+)"', query):
@@ -123,6 +123,21 @@ def names_are_the_programs(exposed):
 
 
 # What a real worker says
+
+
+def metrics_follow_conventions(exposed):
+    """Prometheus' own judgement of the worker's answer; all names of ours have one beginning, all labels one spelling."""
+    done = subprocess.run(
+        [prometheus("promtool"), "check", "metrics"], cwd=ROOT, input=exposed, text=True, capture_output=True,
+    )
+    if done.returncode != 0 or done.stderr.strip():
+        yield f"promtool check metrics: {(done.stdout + done.stderr).strip()}"
+    for name in re.findall(r"^# TYPE (\w+)", exposed, re.MULTILINE):
+        if not name.startswith(("grantor_", "process_")):
+            yield f"{name}: not under grantor_"
+    for label, value in re.findall(r'[{,](\w+)="([^"]*)"', exposed):
+        if label not in ("app", "le", "version", "topic") and not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", value):
+            yield f"{label}={value}: not in snake case"
 
 
 class Watch:
@@ -201,6 +216,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="grantor-monitoring-") as folder:
         violations += play(sys.argv[1], folder, exposed.append)
     violations += names_are_the_programs(exposed[0])
+    violations += metrics_follow_conventions(exposed[0])
     for violation in violations:
         print(violation)
     targets = sum(len(panel["targets"]) for panel in panels())

@@ -5,6 +5,7 @@ import Contract
 import Glibc
 import Kafka
 import Ledger
+import Logging
 import Worker
 
 /// Everything that commands have of the process and of the world. Tests put their own in its place.
@@ -19,6 +20,8 @@ struct CommandContext: Sendable {
     /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller
+    /// Where a worker's log goes.
+    let logHandler: @Sendable (LineLogHandler.Format) -> any LogHandler
 }
 
 /// Asks Apple, one call after the other.

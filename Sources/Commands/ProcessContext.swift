@@ -22,7 +22,8 @@ extension CommandContext {
             now: SQLiteLedgerConfiguration.wallClock, output: StandardOutput.write, ledgers: .configured,
             cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
             checkClients: { settings throws(CommandFailure) in try settings.checkClients() },
-            apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) })
+            apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) },
+            logHandler: { LineLogHandler(format: $0) })
     }
 }
 

@@ -16,32 +16,59 @@ enum RunCommand {
         [CommonOptions.config], run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let configuration = try arguments.configuration(context) { values throws(ConfigurationError) in
-            try WorkerConfiguration(values)
+        let configuration: WorkerConfiguration
+        do throws(CommandFailure) {
+            configuration = try arguments.configuration(context) { values throws(ConfigurationError) in
+                try WorkerConfiguration(values)
+            }
+            try context.checkClients(configuration.kafka)
+        } catch {
+            throw ended(error, by: logger(arguments, context))
         }
-        try context.checkClients(configuration.kafka)
-        LoggingSystem.bootstrap(
-            handler: LineLogHandler(format: configuration.log.format), level: configuration.log.level)
+        let handler = context.logHandler(configuration.log.format)
+        LoggingSystem.bootstrap(handler: handler, level: configuration.log.level)
         let logger = Logger(label: "grantor")
         logger.info("Starting", metadata: metadata(configuration))
         do throws(WorkerFailure) {
             try WorkerProcess(configuration, logger: logger).run()
         } catch {
-            let failure = CommandFailure(error)
-            logger.error(
-                failure.status == .configuration
-                    ? "The worker cannot work before a person mends the cause" : "The worker ends; a new one may work",
-                metadata: ["cause": failure.message ?? "", "exitCode": "\(failure.status.rawValue)"])
-            DescriptorWriter.standardError.finish(within: .seconds(1))
-            // The log has said it.
-            throw CommandFailure(failure.status, nil)
+            throw ended(CommandFailure(error), by: logger)
         }
         DescriptorWriter.standardError.finish(within: .seconds(1))
     }
 
-    /// The settings in force, without secrets: the first thing that somebody asks for who looks into a log.
+    /// Says why the worker ends, in the form that all its lines have.
+    /// - Returns: the end of a command that has said everything.
+    private static func ended(_ failure: CommandFailure, by logger: Logger) -> CommandFailure {
+        logger.error(
+            failure.status == .configuration
+                ? "The worker cannot work before a person mends the cause" : "The worker ends; a new one may work",
+            metadata: [
+                "cause": .text(failure.message ?? ""), "exit_code": .number(Int(failure.status.rawValue)),
+                "version": .text(programVersion),
+            ])
+        DescriptorWriter.standardError.finish(within: .seconds(1))
+        return CommandFailure(failure.status, nil)
+    }
+
+    /// The logger of a worker whose configuration cannot be used: in the form that its readable part names, else in the
+    /// one of the environment, because a collector reads nothing else.
+    private static func logger(_ arguments: ParsedArguments, _ context: CommandContext) -> Logger {
+        let settings = try? arguments.configuration(context) { values throws(ConfigurationError) in
+            try LogSettings(values)
+        }
+        let named = context.environment["GRANTOR_LOG_FORMAT"].flatMap { LineLogHandler.Format(rawValue: $0) }
+        return Logger(label: "grantor", handler: context.logHandler(settings?.format ?? named ?? .json))
+    }
+
+    /// The settings in force, without secrets, and whose they are: the first thing that somebody asks for who looks into
+    /// a log.
     private static func metadata(_ configuration: WorkerConfiguration) -> Logger.Metadata {
-        Logger.Metadata(configuration.lines.map { ($0.name.key, $0.value) }) { _, later in later }
+        var metadata = Logger.Metadata(configuration.lines.map { ($0.name.key, .text($0.value)) }) { _, later in later }
+        metadata["version"] = .text(programVersion)
+        metadata["host"] = .text(HostName.current ?? "unknown")
+        metadata["pid"] = .number(Int(getpid()))
+        return metadata
     }
 }
 

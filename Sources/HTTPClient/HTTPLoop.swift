@@ -143,13 +143,13 @@ final class HTTPLoop {
         guard case .failure(let failure) = outcome.result else { return }
         logger.debug(
             "a call failed",
-            metadata: ["kind": "\(failure.kind.rawValue)", "failure": "\(failure.failure?.description ?? "")"])
+            metadata: ["kind": .text(failure.kind.rawValue), "failure": "\(failure.failure?.description ?? "")"])
     }
 
     private func reportUnwatched() {
         guard watcher.unwatched > unwatchedReported else { return }
         unwatchedReported = watcher.unwatched
-        logger.error("a connection cannot be watched", metadata: ["total": "\(unwatchedReported)"])
+        logger.error("a connection cannot be watched", metadata: ["total": .number(Int(unwatchedReported))])
     }
 }
 
@@ -207,17 +207,17 @@ struct CallQueue<Call> {
 /// The client's counts and measures; clients of one registry share them, and the gauges are the last one's.
 public struct HTTPClientMetrics: Sendable {
     public static let inFlight = GaugeDeclaration(
-        "http_transport_requests_in_flight", help: "HTTPS requests under way.")
+        "grantor_http_requests_in_flight", help: "HTTPS requests under way.")
     public static let queued = GaugeDeclaration(
-        "http_transport_requests_waiting",
+        "grantor_http_requests_waiting",
         help: "HTTPS requests that wait for one under way to end; above 0 for long, the limit of calls is too low.")
     /// The price of a connection is some 0.7 ms of processor time on this side.
     public static let connectionsOpened = CounterDeclaration(
-        "http_transport_connections_opened_total", help: "HTTPS connections opened.")
+        "grantor_http_connections_opened_total", help: "HTTPS connections opened.")
     public static let duration = TimerDeclaration(
-        "http_transport_request_duration_seconds", help: "From the start of an HTTPS request to its whole response.")
+        "grantor_http_request_duration_seconds", help: "From the start of an HTTPS request to its whole response.")
     public static let failures = CounterDeclaration(
-        "http_transport_errors_total", help: "HTTPS requests without a response, by the kind of failure.",
+        "grantor_http_errors_total", help: "HTTPS requests without a response, by the kind of failure.",
         labels: ["kind"])
 
     private let inFlight: Gauge

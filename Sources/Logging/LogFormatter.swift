@@ -8,7 +8,7 @@ struct LogLine: Sendable {
     let label: String
     let message: String
     /// Sorted by name, no name twice.
-    let fields: [(name: String, text: String)]
+    let fields: [(name: String, value: LogValue)]
 }
 
 /// Makes bytes of a log line; its last byte is its only line break.
@@ -16,7 +16,7 @@ enum LogFormatter {
     /// Members that every JSON line has; a field of such a name gets `metadata.` before it.
     static let reserved: Set<String> = ["ts", "level", "label", "message"]
 
-    /// One JSON object (RFC 8259) whose values are strings.
+    /// One JSON object (RFC 8259) whose values are strings and numbers.
     static func json(_ line: LogLine) -> [UInt8] {
         var text = "{"
         append("ts", date(line.time), to: &text)
@@ -27,7 +27,10 @@ enum LogFormatter {
         for field in line.fields {
             var name = field.name
             while reserved.contains(name) || (name != field.name && names.contains(name)) { name = "metadata." + name }
-            append(name, field.text, to: &text)
+            switch field.value {
+            case .text(let value): append(name, value, to: &text)
+            case .number: append(name, number: field.value.description, to: &text)
+            }
         }
         return Array((text + "}\n").utf8)
     }
@@ -40,9 +43,10 @@ enum LogFormatter {
             text += " "
             escape(field.name, quote: false, to: &text)
             text += "="
-            let plain = !field.text.isEmpty && field.text.allSatisfy { $0 != " " && $0 != "\"" && $0 != "=" }
+            let value = field.value.description
+            let plain = !value.isEmpty && value.allSatisfy { $0 != " " && $0 != "\"" && $0 != "=" }
             if !plain { text += "\"" }
-            escape(field.text, quote: !plain, to: &text)
+            escape(value, quote: !plain, to: &text)
             if !plain { text += "\"" }
         }
         return Array((text + "\n").utf8)
@@ -55,11 +59,16 @@ enum LogFormatter {
     }
 
     private static func append(_ name: String, _ value: String, to text: inout String) {
-        text += text == "{" ? "\"" : ",\""
-        escape(name, quote: true, to: &text)
-        text += "\":\""
+        append(name, number: "\"", to: &text)
         escape(value, quote: true, to: &text)
         text += "\""
+    }
+
+    /// - Parameter number: The value as it stands in the text.
+    private static func append(_ name: String, number: String, to text: inout String) {
+        text += text == "{" ? "\"" : ",\""
+        escape(name, quote: true, to: &text)
+        text += "\":" + number
     }
 
     /// Appends with control characters escaped as in JSON, so that no value can break a line or steer a terminal.
@@ -96,17 +105,21 @@ enum LogFields {
     /// Most fields of a line; the rest is left out.
     static let maxFields = 64
 
-    /// Names and texts, sorted by name.
-    static func bounded(_ metadata: [String: String]) -> [(name: String, text: String)] {
+    /// Names and values, sorted by name.
+    static func bounded(_ metadata: Logger.Metadata) -> [(name: String, value: LogValue)] {
         var bytes = 0
         return
             metadata.sorted { $0.key < $1.key }
             .prefix(maxFields)
-            .map { (name: cut($0.key, to: maxNameBytes), text: cut($0.value)) }
-            .prefix { name, text in
-                bytes += name.utf8.count + text.utf8.count
+            .map { (name: cut($0.key, to: maxNameBytes), value: cut($0.value)) }
+            .prefix { name, value in
+                bytes += name.utf8.count + value.description.utf8.count
                 return bytes <= maxBytes
             }
+    }
+
+    private static func cut(_ value: LogValue) -> LogValue {
+        if case .text(let text) = value { .text(cut(text)) } else { value }
     }
 
     /// The text, or as much of it as fits with a mark that something is missing.

@@ -16,7 +16,7 @@ public struct Logger: Sendable {
         private var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
-    public typealias Metadata = [String: String]
+    public typealias Metadata = [String: LogValue]
 
     public let label: String
     public var logLevel: Level
@@ -55,7 +55,7 @@ extension Logger {
         log(level: .info, message(), metadata: metadata())
     }
 
-    /// For what is normal but rare.
+    /// For what is normal but rare, and for the end of trouble.
     public func notice(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
         log(level: .notice, message(), metadata: metadata())
     }
@@ -74,6 +74,28 @@ extension Logger {
     public func critical(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
         log(level: .critical, message(), metadata: metadata())
     }
+}
+
+/// A value of a log line's metadata.
+public enum LogValue: Hashable, Sendable, CustomStringConvertible {
+    case text(String)
+    /// A number as such, so that programs can compare it. Its name says the unit: `away_seconds`.
+    case number(Int)
+
+    public var description: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): String(number)
+        }
+    }
+
+    /// A number of whole seconds.
+    public static func seconds(_ duration: Duration) -> LogValue { .number(Int(duration.components.seconds)) }
+}
+
+extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
+    public init(stringLiteral text: String) { self = .text(text) }
+    public init(integerLiteral number: Int) { self = .number(number) }
 }
 
 /// Takes the events of any number of loggers, from any thread, and keeps none of them waiting.

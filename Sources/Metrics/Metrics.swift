@@ -9,6 +9,9 @@ public struct Counter: Sendable {
         assert(amount >= 0, "A counter does not go back.")
         series.increment(by: amount)
     }
+
+    /// Raises it to a total that its one owner counts; a smaller one changes nothing.
+    public func raise(to total: Int) { series.raise(to: total) }
 }
 
 public struct Gauge: Sendable {
@@ -49,6 +52,7 @@ final class CounterSeries: MetricSeries {
     private let count = Atomic(0)
 
     func increment(by amount: Int) { count.wrappingAdd(amount, ordering: .relaxed) }
+    func raise(to total: Int) { count.max(total, ordering: .relaxed) }
     var value: Int { count.load(ordering: .relaxed) }
     func lines(name: String, labels: String) -> [String] { ["\(name)\(labels) \(value)"] }
 }

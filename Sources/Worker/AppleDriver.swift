@@ -97,6 +97,8 @@ final class AppleDriver: Sendable {
     static func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ meaning: ReplyMeaning) -> String? {
         switch (meaning.outcome, result, meaning.step) {
         case (.replied, _, _), (.unknown, _, _): nil
+        case (_, .failure(let failure), _) where failure.kind == .tlsFailed:
+            "\(failure); GRANTOR_APPLE_CA_FILE names the authorities that are trusted, where it is set"
         case (_, .failure(let failure), _): "\(failure)"
         case (_, .success(let response), .verdict(.retry(let cause, _))) where response.status == 200: cause.sentence
         case (_, .success(let response), _): "HTTP \(response.status)"
@@ -113,7 +115,10 @@ final class AppleDriver: Sendable {
             guard let waited else { return nil }
             let meaning = waited.question.received(AppStoreReply(call.result), to: waited.call, at: now)
             let took = Instant.now - waited.since
-            metrics.called(waited.call.endpoint, took: took, hasReplied: meaning.outcome == .replied)
+            let status: Int? = if case .success(let response) = call.result { response.status } else { nil }
+            metrics.apple.called(
+                waited.call.endpoint, took: took, hasReplied: meaning.outcome == .replied, status: status,
+                code: meaning.code)
             return Attempted(
                 token: waited.token, result: AttemptResult(meaning.step), outcome: meaning.outcome, took: took,
                 fault: Self.fault(call.result, meaning))

@@ -79,7 +79,7 @@ enum CoreThread {
             mail.removeAll(keepingCapacity: true)
             producer.drainReports(into: &reports)
             if !reports.isEmpty {
-                ports.metrics.published(reports)
+                ports.metrics.published(reports) { core.age(of: $0, at: now) }
                 core.handle(.published(reports), at: now, wall: wall, into: &actions)
             }
             reports.removeAll(keepingCapacity: true)
@@ -142,7 +142,6 @@ private struct Carrier: ActionTaker {
 
     func publish(_ tasks: [PublishTask]) {
         for task in tasks { producer.publish(task) }
-        ports.metrics.sent(tasks)
     }
 
     /// No driver makes fulfilment calls, and one that is owed must not be lost in silence.
@@ -161,7 +160,7 @@ enum CoreMail: Sendable {
 }
 
 /// The two connections to the ledger, each on a thread of its own.
-enum LedgerRole: String, Sendable {
+enum LedgerRole: String, Sendable, CaseIterable {
     case write
     case side
 }

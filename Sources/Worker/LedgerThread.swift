@@ -39,7 +39,8 @@ final class LedgerThread: Sendable {
         self.calls = calls
         thread = try OwnerThread(name: "ledger-\(role.rawValue)") {
             var loop = Loop(
-                role: role, calls: calls, core: core, clock: clock, metrics: metrics, logger: logger, open: open)
+                role: role, calls: calls, core: core, clock: clock, metrics: metrics,
+                decisionLog: DecisionLog(logger: logger), logger: logger, open: open)
             loop.run()
         }
     }
@@ -61,6 +62,7 @@ final class LedgerThread: Sendable {
         let core: Mailbox<CoreMail>
         let clock: LedgerClock
         let metrics: WorkerMetrics
+        let decisionLog: DecisionLog
         let logger: Logger
         let open: @Sendable () throws(LedgerError) -> any LedgerConnection
         var connection: (any LedgerConnection)?
@@ -89,7 +91,8 @@ final class LedgerThread: Sendable {
                 return reply(call.work, result, isLoss: false)
             }
             logger.warning(
-                "The connection to the ledger is lost", metadata: ["connection": role.rawValue, "detail": detail])
+                "The connection to the ledger is lost",
+                metadata: ["connection": .text(role.rawValue), "detail": .text(detail)])
             connection = nil
             losses += 1
             reply(call.work, result, isLoss: true)
@@ -114,6 +117,7 @@ final class LedgerThread: Sendable {
             case (_, .failure): metrics.unavailable(role)
             case (.write(let batch), .success(.results(let results))):
                 metrics.wrote(batch.decisions, results, took: took, now: .now)
+                decisionLog.wrote(batch.decisions, results)
             case (_, .success(.request(.measured(let measure)))): metrics.measured(measure)
             case (_, .success): break
             }
@@ -144,8 +148,8 @@ final class LedgerThread: Sendable {
 struct LedgerOpening: Sendable {
     static let shortestPause = Duration.milliseconds(500)
     static let longestPause = Duration.seconds(5)
-    /// Tries between two lines of the log.
-    static let triesPerLine = 12
+    /// Tries between two lines of the log: ten minutes, as for everything that lasts.
+    static let triesPerLine = 120
 
     /// Its words in the log.
     let name: String
@@ -197,27 +201,30 @@ struct LedgerOpening: Sendable {
     ) throws(LedgerError) -> String? {
         var backoff = Self.shortestPause
         var tries = 0
+        // A standby may wait for weeks: it says once for whom.
+        var toldHolder: String?
         while true {
             let isToldNow = tries % Self.triesPerLine == 0
             tries += 1
             do throws(LedgerError) {
                 guard let holder = try driver.claim(creating: driver.isMadeByWorkers) else {
                     let id = try make(logger)
-                    if tries > 1 { logger.info("The ledger is available", metadata: ["tries": "\(tries)"]) }
+                    if tries > 1 { logger.info("The ledger is available", metadata: ["tries": .number(tries)]) }
                     return id
                 }
-                if isToldNow {
+                if holder != toldHolder {
                     logger.notice(
                         "Another worker has the ledger; this one waits, and takes over once that one has ended",
-                        metadata: ["ledger": "\(name)", "holder": holder])
+                        metadata: ["ledger": "\(name)", "holder": .text(holder)])
                 }
+                toldHolder = holder
             } catch {
                 // A session that ended between two looks is one that was not to be had.
                 if case .unusable = error { throw error }
                 if isToldNow {
-                    logger.warning(
+                    logger.error(
                         "The ledger is unavailable; the worker waits for it before it joins its group",
-                        metadata: ["cause": error.sentence, "tries": "\(tries)"])
+                        metadata: ["cause": .text(error.sentence), "tries": .number(tries)])
                 }
             }
             if isStopped(events, within: backoff) { return nil }
@@ -236,7 +243,7 @@ struct LedgerOpening: Sendable {
             } else if from != to {
                 logger.notice(
                     "The ledger's schema is brought up to date",
-                    metadata: ["ledger": "\(name)", "from": "\(from)", "to": "\(to)"])
+                    metadata: ["ledger": "\(name)", "from": .number(from), "to": .number(to)])
             }
         }
         let (id, owner) = try driver.identify()

@@ -20,6 +20,7 @@ final class WorkerDrivers: Sendable {
 
     let core: Mailbox<CoreMail>
     let snapshots: SnapshotMaker
+    let alerts: AlertLog
     let consumer: KafkaConsumer
     let activity: CoreActivity
     private let checkers: CheckerPool
@@ -33,7 +34,8 @@ final class WorkerDrivers: Sendable {
         registry: PrometheusRegistry
     ) throws(WorkerFailure) {
         let settings = Self.settings(configuration)
-        let metrics = WorkerMetrics(registry, limits: settings)
+        let metrics = WorkerMetrics(registry, limits: settings, ledger: configuration.ledger)
+        metrics.appsFileTaken(configuration.apps.all.map(\.app.bundleID), at: .now)
         var snapshots = SnapshotMaker(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         let first = snapshots.next(configuration.apps, version: 1)
         self.snapshots = snapshots
@@ -56,10 +58,11 @@ final class WorkerDrivers: Sendable {
         apple = try Self.apple(configuration, core, events, metrics, logger, registry)
         consumer = try Self.consumer(configuration.kafka, ledger, core, events, metrics, activity, logger, registry)
         let producing = Producing(configuration.kafka, logger: logger, registry: registry)
+        alerts = AlertLog(logger: logger, metrics: metrics, topics: producing.names)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
             writer: writer, side: side, clock: clock, metrics: metrics, activity: activity,
-            alerts: AlertLog(logger: logger, metrics: metrics, topics: producing.names),
+            alerts: alerts,
             stopped: { events.post(.stopped($0)) })
         do throws(KafkaError) { try KafkaProducer.check(producing.configuration) } catch { throw WorkerFailure(error) }
         do throws(ThreadingError) {

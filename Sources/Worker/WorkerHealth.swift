@@ -21,6 +21,9 @@ final class WorkerHealth: Sendable {
     init(_ bind: HostAndPort, registry: PrometheusRegistry) throws(WorkerFailure) {
         let drivers = Watched()
         self.drivers = drivers
+        registry.observe(WorkerMetrics.ready) {
+            drivers.activity.withLock { $0.map { $0.hindrance == nil } ?? false } ? 1 : 0
+        }
         do throws(ServerError) {
             server = try ProbeServer(host: bind.host, port: bind.port) { head in
                 Self.reply(to: head, drivers.activity.withLock { $0 }, registry)

@@ -47,7 +47,7 @@ public struct WorkerProcess {
         do throws(LedgerError) {
             ledger = try LedgerOpening(configuration.ledger, group: configuration.kafka.groupID)
             guard let id = try ledger.wait(events, logger: logger) else { return }
-            logger.info("The ledger is open", metadata: ["ledger": id])
+            logger.info("The ledger is open", metadata: ["ledger": .text(id)])
         } catch {
             throw .ledger(error.sentence)
         }
@@ -68,12 +68,13 @@ public struct WorkerProcess {
     /// Hands signals on until the core is done.
     private func serve(_ events: Mailbox<ProcessEvent>, _ drivers: WorkerDrivers) -> ProcessEvent {
         var taken: [ProcessEvent] = []
-        var version = 1
-        var snapshots = drivers.snapshots
+        var apps = AppsReloading(
+            file: configuration.appsFile, drivers.snapshots, logger: logger, alerts: drivers.alerts)
         var isStopping = false
         while true {
-            events.wake.wait()
+            if let moment = apps.nextMoment { _ = events.wake.wait(until: moment) } else { events.wake.wait() }
             events.takeAll(into: &taken)
+            apps.remind(at: .now)
             for event in taken {
                 switch event {
                 case .stop:
@@ -82,31 +83,10 @@ public struct WorkerProcess {
                     logger.info("Stopping: what is under way is finished, the rest is read again by the next worker")
                     drivers.core.post(.input(.stop))
                 case .reload:
-                    version += 1
-                    if let next = reload(&snapshots, version: version) { drivers.core.post(.input(.apps(next))) }
+                    if let next = apps.reload(at: .now) { drivers.core.post(.input(.apps(next))) }
                 case .stopped, .clientFailed: return event
                 }
             }
-        }
-    }
-
-    private func reload(_ snapshots: inout SnapshotMaker, version: Int) -> AppsSnapshot? {
-        do throws(ConfigurationError) {
-            let apps = try ConfiguredApps(file: configuration.appsFile)
-            let next = snapshots.next(apps, version: version)
-            let missing = snapshots.known.subtracting(apps.all.map(\.app.bundleID)).map(\.rawValue).sorted()
-            logger.notice("The apps file is read again", metadata: ["apps": "\(apps.all.count)"])
-            if !missing.isEmpty {
-                logger.warning(
-                    "Apps are missing in the apps file now; their submissions are held",
-                    metadata: ["missing": "\(missing.joined(separator: ", "))"])
-            }
-            return next
-        } catch {
-            logger.error(
-                "The apps file cannot be used; the one that was read before stays in force",
-                metadata: ["cause": error.description])
-            return nil
         }
     }
 }
@@ -200,6 +180,6 @@ enum OpenFiles {
         guard limit.rlim_cur < rlim_t(connections + beside) else { return }
         logger.warning(
             "Fewer files may be open than calls to Apple under way; raise the limit of open files (ulimit -n, nofile)",
-            metadata: ["limit": "\(limit.rlim_cur)", "needed": "\(connections + beside)"])
+            metadata: ["limit": .number(Int(clamping: limit.rlim_cur)), "needed": .number(connections + beside)])
     }
 }

@@ -4,6 +4,7 @@ import Configuration
 import Contract
 import Foundation
 import Ledger
+import Logging
 import Synchronization
 
 @testable import Commands
@@ -276,6 +277,25 @@ struct SampleRun {
         let status: ExitStatus
         let output: String
         let errors: String
+        /// Each line's format, level and cause.
+        let log: [String]
+    }
+
+    /// Lines of a worker's log.
+    private final class Lines: Sendable {
+        private struct Handler: LogHandler {
+            let format: LineLogHandler.Format
+            let lines: Lines
+
+            func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
+                lines.taken.withLock { $0.append("\(format) \(level) \(metadata["cause"]?.description ?? message)") }
+            }
+        }
+
+        private let taken = Mutex<[String]>([])
+        var all: [String] { taken.withLock { $0 } }
+
+        func handler(_ format: LineLogHandler.Format) -> any LogHandler { Handler(format: format, lines: self) }
     }
 
     var ledger = FixedLedger()
@@ -301,7 +321,8 @@ struct SampleRun {
 
     func run(_ arguments: [String]) -> Result {
         let output = Mutex("")
-        var errors = ""
+        let errors = Mutex("")
+        let log = Lines()
         let context = CommandContext(
             environment: environment, width: nil, now: { FixedLedger.time },
             output: { text throws(CommandFailure) in output.withLock { $0 += text } },
@@ -314,10 +335,13 @@ struct SampleRun {
                 migrate: { [ledger, open] _ throws(LedgerError) in
                     try open()
                     return ledger.migrate()
-                }), cluster: { [cluster] _ in cluster }, checkClients: { _ in }, apple: { [apple] _ in apple })
+                }), cluster: { [cluster] _ in cluster }, checkClients: { _ in }, apple: { [apple] _ in apple },
+            logHandler: { log.handler($0) })
         let status = GrantorProgram.program.run(
             arguments, context: context,
-            output: { text throws(CommandFailure) in output.withLock { $0 += text } }, errors: { errors += $0 })
-        return Result(status: status, output: output.withLock { $0 }, errors: errors)
+            output: { text throws(CommandFailure) in output.withLock { $0 += text } },
+            errors: { text in errors.withLock { $0 += text } })
+        return Result(
+            status: status, output: output.withLock { $0 }, errors: errors.withLock { $0 }, log: log.all)
     }
 }

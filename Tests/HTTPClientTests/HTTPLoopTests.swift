@@ -78,11 +78,11 @@ struct HTTPClientMetricsTests {
         }
 
         let lines = registry.render().split(separator: "\n")
-        #expect(lines.contains("http_transport_request_duration_seconds_count 2"))
+        #expect(lines.contains("grantor_http_request_duration_seconds_count 2"))
         // The reset one is sent again over a new connection, if it was the kept one that was reset.
-        #expect(lines.contains { $0.hasPrefix("http_transport_connections_opened_total ") && !$0.hasSuffix(" 0") })
-        #expect(lines.contains(#"http_transport_errors_total{kind="connection_lost"} 1"#))
-        #expect(lines.contains("http_transport_requests_in_flight 0"))
-        #expect(lines.contains("http_transport_requests_waiting 0"))
+        #expect(lines.contains { $0.hasPrefix("grantor_http_connections_opened_total ") && !$0.hasSuffix(" 0") })
+        #expect(lines.contains(#"grantor_http_errors_total{kind="connection_lost"} 1"#))
+        #expect(lines.contains("grantor_http_requests_in_flight 0"))
+        #expect(lines.contains("grantor_http_requests_waiting 0"))
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Logging
 
 struct LogFormatterTests {
-    private func line(_ message: String = "Submission granted", _ fields: [(name: String, text: String)] = [])
+    private func line(_ message: String = "Submission granted", _ fields: [(name: String, value: LogValue)] = [])
         -> LogLine
     {
         LogLine(
@@ -23,13 +23,21 @@ struct LogFormatterTests {
                 + #""message":"Submission granted","user":"u-1"}"# + "\n")
     }
 
+    @Test func `numbers are numbers of JSON, and plain in a line for people`() {
+        let fields: [(name: String, value: LogValue)] = [("away_seconds", .number(-7)), ("rows", 3), ("text", "7")]
+        let json = String(decoding: LogFormatter.json(line("m", fields)), as: UTF8.self)
+        #expect(json.hasSuffix(#""away_seconds":-7,"rows":3,"text":"7"}"# + "\n"))
+        let text = String(decoding: LogFormatter.text(line("m", fields)), as: UTF8.self)
+        #expect(text.hasSuffix(": m away_seconds=-7 rows=3 text=7\n"))
+    }
+
     @Test(arguments: [
         "\"quoted\" \\ back", "line\nbreak\r\ttab", "\u{0}\u{1}\u{1F}\u{7F}\u{9B}", "\u{2028}\u{2029}",
         "émoji 🎮 \u{301}",
         "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "",
     ])
     func `whatever a value holds, the line is valid JSON and one line`(value: String) throws {
-        let bytes = LogFormatter.json(line(value, [("field", value), (value + "name", "x")]))
+        let bytes = LogFormatter.json(line(value, [("field", .text(value)), (value + "name", "x")]))
         #expect(bytes.filter { $0 == UInt8(ascii: "\n") }.count == 1)
         #expect(bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7F })
         let object = try object(bytes)
@@ -66,21 +74,22 @@ struct LogFieldsTests {
     @Test func `fields are sorted by name`() {
         let fields = LogFields.bounded(["b": "1", "a": "2", "c": "3"])
         #expect(fields.map(\.name) == ["a", "b", "c"])
-        #expect(fields.map(\.text) == ["2", "1", "3"])
+        #expect(fields.map(\.value) == ["2", "1", "3"])
     }
 
     @Test func `their number and their length are bounded`() {
         let many = Logger.Metadata(uniqueKeysWithValues: (0..<1000).map { ("k\($0)", "v") })
         #expect(LogFields.bounded(many).count == LogFields.maxFields)
         let long = String(repeating: "x", count: 1 << 20)
-        #expect(LogFields.bounded(["long": long]).first?.text.utf8.count == LogFields.maxTextBytes + 5)
+        #expect(
+            LogFields.bounded(["long": .text(long)]).first?.value.description.utf8.count == LogFields.maxTextBytes + 5)
         #expect(LogFields.bounded([long: "v"]).first?.name.utf8.count == LogFields.maxNameBytes + 5)
     }
 
     @Test func `a line as a whole is bounded, however its bytes are spread`() {
         let long = String(repeating: "x", count: 1 << 20)
-        let fields = LogFields.bounded(Logger.Metadata(uniqueKeysWithValues: (0..<64).map { ("k\($0)", long) }))
-        #expect(fields.reduce(0) { $0 + $1.name.utf8.count + $1.text.utf8.count } <= LogFields.maxBytes)
+        let fields = LogFields.bounded(Logger.Metadata(uniqueKeysWithValues: (0..<64).map { ("k\($0)", .text(long)) }))
+        #expect(fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.description.utf8.count } <= LogFields.maxBytes)
         #expect(fields.count == LogFields.maxBytes / LogFields.maxTextBytes - 1)
     }
 }

@@ -24,7 +24,7 @@ struct LineLogHandlerTests {
             Issue.record("a text was made that nobody sees")
             return ""
         }
-        logger.info(unexpected(), metadata: ["a": unexpected()])
+        logger.info(unexpected(), metadata: ["a": .text(unexpected())])
         logger.log(level: .debug, unexpected())
         logger.notice("Shown")
         #expect(collector.lines == ["1970-01-01T00:00:00.000Z notice worker: Shown\n"])

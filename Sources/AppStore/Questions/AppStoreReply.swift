@@ -38,6 +38,20 @@ public enum TransportFailure: String, Hashable, Sendable, CaseIterable {
 public struct ReplyMeaning: Sendable {
     public let step: QuestionStep
     public let outcome: CallOutcome
+    /// Apple's own number in the reply: the status of verifyReceipt, or the error code of the App Store Server API.
+    public private(set) var code: Int?
+
+    init(step: QuestionStep, outcome: CallOutcome) {
+        self.step = step
+        self.outcome = outcome
+    }
+
+    /// The same, of a reply with a number.
+    func saying(_ code: Int?) -> ReplyMeaning {
+        var meaning = self
+        meaning.code = code
+        return meaning
+    }
 
     /// The endpoint answered, whatever it said.
     static func replied(_ step: QuestionStep) -> ReplyMeaning { ReplyMeaning(step: step, outcome: .replied) }

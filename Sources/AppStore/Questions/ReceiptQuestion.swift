@@ -67,7 +67,7 @@ struct ReceiptQuestion: AppleQuestion {
             let notBefore = RetryAfter.moment(retryAfter, now: now)
             switch status {
             case 200:
-                return VerifyReceiptResponse(json: body).map(meaning)
+                return VerifyReceiptResponse(json: body).map { meaning(of: $0).saying($0.status) }
                     ?? .retry(.noAnswer, notBefore: notBefore, .failed)
             case 400, 413...414, 431: return .retry(.noAnswer, notBefore: notBefore, .replied)
             case 408, 503...504: return .retry(.noAnswer, notBefore: notBefore, .overloaded)

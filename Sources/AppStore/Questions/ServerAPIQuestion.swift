@@ -181,6 +181,7 @@ struct ServerAPIQuestion: AppleQuestion {
         case .response(let status, let retryAfter, let body):
             let refusal = ServerAPIRefusal(httpStatus: status, body: body)
             return meaning(of: refusal, to: call, notBefore: RetryAfter.moment(retryAfter, now: now), now: now)
+                .saying(refusal.code)
         }
     }
 

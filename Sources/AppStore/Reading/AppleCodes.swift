@@ -1,4 +1,30 @@
-import Contract
+public import Contract
+
+/// The codes of Apple's that metrics tell apart.
+public enum AppleCodeLabel {
+    private static let other = "other"
+    private static let statuses = AppleCodes.statuses.map { entry in
+        (codes: entry.codes, label: entry.codes.count == 1 ? String(entry.codes.lowerBound) : "211xx")
+    }
+    private static let errors = Dictionary(
+        AppleCodes.errors.map { ($0.code, String($0.code)) }, uniquingKeysWith: { first, _ in first })
+
+    /// Every label of a service.
+    public static func all(of service: Endpoint.Service) -> [String] {
+        switch service {
+        case .verifyReceipt: statuses.map(\.label) + [other]
+        case .serverAPI: errors.values.sorted() + [other]
+        }
+    }
+
+    /// The label of a status of verifyReceipt, or of an error code of the App Store Server API.
+    public static func label(_ code: Int, of service: Endpoint.Service) -> String {
+        switch service {
+        case .verifyReceipt: statuses.first { $0.codes.contains(code) }?.label ?? other
+        case .serverAPI: errors[code] ?? other
+        }
+    }
+}
 
 /// Everything that Apple says by number or by name, with what follows from it. The only place that knows a code.
 ///

@@ -11,7 +11,7 @@ struct ClientLog {
     private let logger: Logger
     private let tellsOutages: Bool
     private let remedies: [String: String]
-    private var awaySince: Instant?
+    private var outage = Reminder()
     /// The latest fault of a connection: librdkafka's errors name no cause.
     private var fault: String?
     /// When each error was told, by its name.
@@ -26,62 +26,50 @@ struct ClientLog {
         self.remedies = remedies
     }
 
-    var isAway: Bool { awaySince != nil }
+    var isAway: Bool { outage.since != nil }
 
-    /// Writes one of librdkafka's lines. Lines about connections have level debug, because it reconnects without limit.
+    /// Writes one of librdkafka's lines. They have level debug, because each fault that matters comes as an error, too,
+    /// and a cluster that is away or denies a topic makes many a second. Only warnings about properties are nowhere else.
     mutating func write(level: Int32, facility: String, text: String) {
         if facility == "FAIL" { fault = LoggedReason.reason(in: text) }
         logger.log(
-            level: Self.isAboutConnections(facility) ? .debug : Self.level(of: facility, text, syslog: level),
-            "librdkafka", metadata: ["facility": facility, "text": text])
+            level: Self.isAboutProperties(facility, text) ? .warning : .debug, "librdkafka",
+            metadata: ["facility": .text(facility), "level": .number(Int(level)), "text": .text(text)])
     }
 
     /// Writes an error that librdkafka raised.
     mutating func write(_ failure: KafkaFailure, at now: Instant) {
         if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
-            guard !isAway else { return }
-            awaySince = now
+            // librdkafka says it again while it lasts.
+            guard outage.observe(true, at: now) != nil else { return }
             return logger.log(
-                level: tellsOutages ? .warning : .debug,
+                level: tellsOutages ? .error : .debug,
                 "Kafka is unreachable; nothing is read, and submissions wait in Kafka",
-                metadata: ["cause": fault ?? failure.text])
+                metadata: ["cause": .text(fault ?? failure.text)])
         }
         let isTold = toldAt[failure.name].map { now - $0 < Self.repeatPause } ?? false
         if !isTold { toldAt[failure.name] = now }
-        let words = ["code": failure.name, "text": failure.text]
+        let words: Logger.Metadata = ["code": .text(failure.name), "text": .text(failure.text)]
         if isTold || LoggedReason.explained.contains(failure.name) {
             logger.debug("Kafka client reports an error", metadata: words)
         } else if let remedy = remedies[failure.name] {
             logger.error(
-                "Kafka refuses what the worker asks for", metadata: words.merging(["remedy": remedy]) { $1 })
+                "Kafka refuses what the worker asks for", metadata: words.merging(["remedy": .text(remedy)]) { $1 })
         } else {
             logger.notice("Kafka client reports an error", metadata: words)
         }
     }
 
     mutating func connected(at now: Instant) {
-        guard let start = awaySince else { return }
-        awaySince = nil
+        guard case .over(let time) = outage.observe(false, at: now) else { return }
         logger.log(
-            level: tellsOutages ? .warning : .debug, "Kafka is reachable again",
-            metadata: ["away_for": "\((now - start).components.seconds) s"])
+            level: tellsOutages ? .notice : .debug, "Kafka is reachable again",
+            metadata: ["away_seconds": .seconds(time)])
     }
 
-    private static func isAboutConnections(_ facility: String) -> Bool {
-        ["FAIL", "ERROR", "REQTMOUT", "CONNECT", "BRKDOWN", "GETPID"].contains(facility)
-    }
-
-    private static func level(of facility: String, _ text: String, syslog: Int32) -> Logger.Level {
-        // Operators give one set of properties for all clients; each ignores what is for the other kind.
-        if facility == "CONFWARN", text.contains("will be ignored by this") { return .debug }
-        return switch syslog {
-        case ...2: .critical
-        case 3: .error
-        case 4: .warning
-        case 5: .notice
-        case 6: .info
-        default: .debug
-        }
+    /// Operators give one set of properties for all clients; each ignores what is for the other kind.
+    private static func isAboutProperties(_ facility: String, _ text: String) -> Bool {
+        facility == "CONFWARN" && !text.contains("will be ignored by this")
     }
 }
 

@@ -89,7 +89,7 @@ extension ConsumerLoop {
         if offset == assignment.readings[partition]?.next {
             logger.warning(
                 "The broker does not have the next record; reading goes on at the oldest one",
-                metadata: ["partition": "\(partition)", "offset": "\(offset)", "reason": "\(failure.text)"])
+                metadata: ["partition": "\(partition)", "offset": .number(Int(offset)), "reason": "\(failure.text)"])
         }
         for call in assignment.restart(partition, after: offset, isIncremental: isIncremental) { carryOut(call) }
     }
@@ -106,7 +106,10 @@ extension ConsumerLoop {
         metrics.recordsGone.increment(by: offsets.count)
         logger.error(
             "Records were deleted from the topic before they were read; reading goes on after them",
-            metadata: ["partition": "\(partition)", "from": "\(offsets.lowerBound)", "to": "\(offsets.upperBound)"])
+            metadata: [
+                "partition": "\(partition)", "from": .number(Int(offsets.lowerBound)),
+                "to": .number(Int(offsets.upperBound)),
+            ])
     }
 
     private func wentBack(
@@ -115,7 +118,7 @@ extension ConsumerLoop {
         for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
         logger.error(
             "A partition's offsets went back: its topic was made anew or lost its end",
-            metadata: ["partition": "\(partition)", "expected": "\(expected)", "found": "\(found)"])
+            metadata: ["partition": "\(partition)", "expected": .number(Int(expected)), "found": .number(Int(found))])
         sink(.offsetsWentBack(partition, assignmentID: reading.assignmentID))
     }
 
@@ -133,7 +136,7 @@ extension ConsumerLoop {
         for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
         logger.error(
             "Records come damaged from their broker; the partition is read again from the first that is not complete",
-            metadata: ["partition": "\(partition)", "offset": "\(offset)"])
+            metadata: ["partition": "\(partition)", "offset": .number(Int(offset))])
         sink(.unreadable(partition, assignmentID: reading.assignmentID))
     }
 

@@ -237,8 +237,6 @@ final class ConsumerLoop {
         readers.keep(only: [])
         _ = buffer.removeAll()
         while let event = control.nextEvent() { serve(event.content) }
-        metrics.granted.set(0)
-        metrics.read.set(0)
     }
 }
 
@@ -266,7 +264,7 @@ extension ConsumerLoop {
         isJoining = false
         carryOut(assignment.grant(partitions, isIncremental: isIncremental))
         metrics.grants.increment()
-        logger.info("Kafka partitions assigned", metadata: ["partitions": "\(partitions.count)"])
+        logger.info("Kafka partitions assigned", metadata: ["partitions": .number(partitions.count)])
         // Whoever is in a group has heard of its cluster.
         sink(.cluster(handle.clusterID))
         sink(.assigned(partitions.sorted()))
@@ -278,7 +276,7 @@ extension ConsumerLoop {
         isJoining = true
         carryOut(assignment.revoke(partitions, isIncremental: isIncremental))
         (isLost ? metrics.losses : metrics.revocations).increment()
-        let metadata: Logger.Metadata = ["partitions": "\(partitions.count)"]
+        let metadata: Logger.Metadata = ["partitions": .number(partitions.count)]
         if isLost {
             logger.warning("Kafka partitions lost: the group has ended this member's session", metadata: metadata)
         } else {
@@ -313,8 +311,6 @@ extension ConsumerLoop {
             report(error)
         }
         readers.keep(only: assignment.readings.keys)
-        metrics.granted.set(assignment.granted.count)
-        metrics.read.set(assignment.readings.count)
     }
 
     private func drop(where isGone: (TopicPartition) -> Bool) {

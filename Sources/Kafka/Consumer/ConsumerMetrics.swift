@@ -5,37 +5,32 @@ public import Metrics
 /// A consumer's metrics. Confined to its thread.
 public struct ConsumerMetrics {
     public static let lag = GaugeDeclaration(
-        "kafka_consumer_lag_records", help: "Records of a partition that wait to be read.",
+        "grantor_kafka_consumer_lag_records", help: "Records of a partition that wait to be read.",
         labels: ["topic", "partition"])
     public static let prefetchedRecords = GaugeDeclaration(
-        "kafka_consumer_prefetched_records", help: "Records that librdkafka holds ready.")
+        "grantor_kafka_consumer_prefetched_records", help: "Records that librdkafka holds ready.")
     public static let prefetchedBytes = GaugeDeclaration(
-        "kafka_consumer_prefetched_bytes", help: "Bytes that librdkafka holds ready.")
+        "grantor_kafka_consumer_prefetched_bytes", help: "Bytes that librdkafka holds ready.")
     public static let roundTrip = GaugeDeclaration(
-        "kafka_consumer_broker_rtt_seconds", help: "Mean time of a broker's answers in the last seconds.",
+        "grantor_kafka_consumer_broker_rtt_seconds", help: "Mean time of a broker's answers in the last seconds.",
         labels: ["broker"])
-    public static let grantedPartitions = GaugeDeclaration(
-        "kafka_consumer_granted_partitions", help: "Partitions that the group has granted to this member.")
-    public static let readPartitions = GaugeDeclaration(
-        "kafka_consumer_read_partitions", help: "Granted partitions that are read, having been taken over.")
     public static let rebalances = CounterDeclaration(
-        "kafka_consumer_rebalances_total", help: "Answers to the group: grants, revocations and losses.",
+        "grantor_kafka_consumer_rebalances_total", help: "Answers to the group: grants, revocations and losses.",
         labels: ["kind"])
     public static let dropped = CounterDeclaration(
-        "kafka_consumer_dropped_records_total",
+        "grantor_kafka_consumer_dropped_records_total",
         help: "Records fetched and dropped, because their partition had gone or begun anew meanwhile.")
     public static let recordsGone = CounterDeclaration(
-        "kafka_consumer_records_gone_total",
+        "grantor_kafka_consumer_records_gone_total",
         help: "Offsets passed over because their records were deleted before they were read. Alert on any.")
     public static let errors = CounterDeclaration(
-        "kafka_consumer_errors_total", help: "Errors that librdkafka reported, most of which it overcomes by itself.",
+        "grantor_kafka_consumer_errors_total",
+        help: "Errors that librdkafka reported, most of which it overcomes by itself.",
         labels: ["code"])
 
     private let registry: PrometheusRegistry
     private let fetchedRecords: Gauge
     private let fetchedBytes: Gauge
-    let granted: Gauge
-    let read: Gauge
     let dropped: Counter
     /// Made before the first event: Prometheus sees no rise in a counter that comes to be with it.
     let recordsGone: Counter
@@ -47,8 +42,6 @@ public struct ConsumerMetrics {
         self.registry = registry
         fetchedRecords = registry.gauge(Self.prefetchedRecords)
         fetchedBytes = registry.gauge(Self.prefetchedBytes)
-        granted = registry.gauge(Self.grantedPartitions)
-        read = registry.gauge(Self.readPartitions)
         dropped = registry.counter(Self.dropped)
         recordsGone = registry.counter(Self.recordsGone)
         grants = registry.counter(Self.rebalances, "granted")
@@ -57,7 +50,7 @@ public struct ConsumerMetrics {
     }
 
     /// Counts an error by its code; librdkafka has some two hundred of them.
-    func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name).increment() }
+    func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name.lowercased()).increment() }
 
     mutating func show(_ statistics: ClientStatistics) {
         for broker in (statistics.brokers ?? [:]).values where broker.nodeid >= 0 {

@@ -171,7 +171,7 @@ public final class KafkaProducer {
             let error = failed.handle.fatalError?.description ?? ""
             logger.error(
                 "The Kafka producer cannot go on and is replaced",
-                metadata: ["records": "\(failed.outstanding)", "error": "\(error)"])
+                metadata: ["records": .number(failed.outstanding), "error": "\(error)"])
         }
         hasFailed = false
         guard budget.take(now: clock()) else { return }

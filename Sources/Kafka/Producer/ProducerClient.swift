@@ -203,14 +203,16 @@ extension ClientProperties {
 /// A producer's metrics. Confined to its thread.
 public struct ProducerMetrics {
     public static let outstanding = GaugeDeclaration(
-        "kafka_producer_outstanding_records", help: "Records that wait for their acknowledgement.")
+        "grantor_kafka_producer_outstanding_records", help: "Records that wait for their acknowledgement.")
     public static let failed = CounterDeclaration(
-        "kafka_producer_failed_records_total", help: "Records that brokers or librdkafka did not take, by reason.",
+        "grantor_kafka_producer_failed_records_total",
+        help: "Records that brokers or librdkafka did not take, by reason.",
         labels: ["reason"])
     public static let recreations = CounterDeclaration(
-        "kafka_producer_recreations_total", help: "Clients that were replaced after a fatal error.")
+        "grantor_kafka_producer_recreations_total", help: "Clients that were replaced after a fatal error.")
     public static let errors = CounterDeclaration(
-        "kafka_producer_errors_total", help: "Errors that librdkafka reported, most of which it overcomes by itself.",
+        "grantor_kafka_producer_errors_total",
+        help: "Errors that librdkafka reported, most of which it overcomes by itself.",
         labels: ["code"])
 
     private let registry: PrometheusRegistry
@@ -224,5 +226,5 @@ public struct ProducerMetrics {
     }
 
     func count(_ refusal: KafkaRefusal) { registry.counter(Self.failed, refusal.name).increment() }
-    func count(error failure: KafkaFailure) { registry.counter(Self.errors, failure.name).increment() }
+    func count(error failure: KafkaFailure) { registry.counter(Self.errors, failure.name.lowercased()).increment() }
 }

@@ -27,14 +27,25 @@ public struct CoreStatus: Sendable {
         public internal(set) var limit = Int.max
     }
 
-    /// Submissions by state; the states are always the same ones.
+    /// Submissions by state; the states are always the same ones, in the spelling of metrics.
     public let submissions: [String: Int]
+    /// Quarantined records since the start, by reason.
+    public let quarantined: [QuarantineReason.Kind: Int]
     public let bytes: Int64
     public let partitionsAssigned: Int
     public let partitionsOwned: Int
     public let gates: [Gates]
     /// Nil while records are read.
     public let readingStop: ReadingStop?
+}
+
+extension FlightState {
+    /// Its name as metrics spell it: `looking_up`.
+    fileprivate var label: String { Self.labels[rawValue] }
+
+    private static let labels = allCases.map { state in
+        "\(state)".reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
+    }
 }
 
 extension CircuitBreaker.Phase {
@@ -47,10 +58,10 @@ extension WorkerCore {
         var states = [Int](repeating: 0, count: FlightState.allCases.count)
         for token in submissions.flights.tokens { states[submissions.flights[token].state.rawValue] += 1 }
         var byState: [String: Int] = [:]
-        for state in FlightState.allCases where state != .vacant { byState["\(state)"] = states[state.rawValue] }
+        for state in FlightState.allCases where state != .vacant { byState[state.label] = states[state.rawValue] }
         let table = partitions.table
         return CoreStatus(
-            submissions: byState, bytes: submissions.limit.bytesInFlight,
+            submissions: byState, quarantined: submissions.quarantined.totals, bytes: submissions.limit.bytesInFlight,
             partitionsAssigned: table.indices.count { table[$0].state != .vacant },
             partitionsOwned: table.indices.count { table[$0].state == .owned }, gates: submissions.gates.status,
             readingStop: readingStop)

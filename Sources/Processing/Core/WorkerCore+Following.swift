@@ -5,7 +5,7 @@ public struct FollowedSubmission: Sendable {
     public let token: SubmissionToken
     /// The origin that it came from; nil while a checker has its record, and once its decision is written.
     public let origin: Origin?
-    /// A name of ``CoreStatus/submissions``.
+    /// Its state, as the documentation of the core names it.
     public let state: String
 }
 

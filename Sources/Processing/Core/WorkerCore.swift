@@ -92,6 +92,7 @@ public struct WorkerCore: ~Copyable {
 
     private mutating func advance() {
         noticeLedgerSilence()
+        outage.remind(&turn)
         turn.ledgerCalls.advance(to: turn.now, into: &turn.actions)
         partitions.advance(demandedSince: demandedSince, &turn)
         routeSignals()
@@ -102,6 +103,7 @@ public struct WorkerCore: ~Copyable {
         routeSignals()
         makeLedgerCalls()
         submissions.startBatch(&turn)
+        submissions.quarantined.tell(&turn)
         // If nothing is left to write, a sample shows whether the ledger is back.
         if submissions.batcher.isEmpty, outage.writesAreAway {
             outage.writesAreAway = false
@@ -118,6 +120,9 @@ public struct WorkerCore: ~Copyable {
     public var inFlight: Int { submissions.count + outbox.count + publisher.count }
 
     public var isLedgerAway: Bool { outage.since != nil }
+
+    /// How long ago the outcome was written that an event tells; nil for one that the outbox owes.
+    public func age(of event: PublishToken, at now: Instant) -> Duration? { publisher.age(of: event, at: now) }
 
     // MARK: Signals
 

@@ -12,7 +12,10 @@ import Scheduling
 struct CircuitBreaker: Sendable {
     /// The raw values label metrics and logs.
     enum Phase: String, Hashable, Sendable, CaseIterable {
-        case closed, open, halfOpen, ramping
+        case closed
+        case open
+        case halfOpen = "half_open"
+        case ramping
     }
 
     /// An admitted call, to be given back at its end.

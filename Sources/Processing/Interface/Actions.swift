@@ -119,27 +119,37 @@ public enum StopReason: Hashable, Sendable {
     case unusable(detail: String)
 }
 
-/// An event that operators should know.
+/// An event that operators should know. Trouble that lasts is told again every ten minutes, and once when it is over.
 public enum Alert: Hashable, Sendable {
     /// - Parameter fault: the words of the latest failed call; nil if replies only took too long.
     case breakerOpened(Endpoint, fault: String?)
     /// Told again and again while it lasts, with the rows that wait in `retries` for it.
     case breakerStillOpen(Endpoint, after: Duration, waiting: Int)
     case breakerClosed(Endpoint, after: Duration, waited: Int)
-    /// Rows that were in `retries` when the worker started.
-    case waitingAtStart(Int)
-    /// Submissions are held; told again and again while it lasts, with the details of most of them.
+    /// Rows that were in `retries` when the worker started, and those of them that a person must decide.
+    ///
+    /// - `oldest`: how long ago the record of the oldest held one came; nil where that is not known.
+    case waitingAtStart(Int, held: Int, oldest: Duration?)
+    /// Submissions are held, with the details of most of them. Those from before the start are told as lasting.
     case held(HeldGroup, rows: Int, details: [String])
-    /// Rows of the ledger wait that only a later version can work on; told again and again while it lasts.
+    case heldOver(HeldGroup, after: Duration)
+    /// Rows of the ledger wait that only a later version can work on.
     case laterVersion(rows: Int)
+    case laterVersionOver(after: Duration)
+    /// Records went to the quarantine topic since the last time of telling, with the first of them.
+    case quarantined(QuarantineReason.Kind, records: Int, example: Origin)
     /// Half of the bytes that may wait in `retries` do.
     case retriesHalfFull(bytes: Int64, limit: Int64)
     /// So many bytes wait in `retries` that nothing is read any more.
     case retriesFull(bytes: Int64, limit: Int64)
-    /// The broker does not take a topic's events; told once per cause until it takes one.
+    case retriesHaveRoom(after: Duration)
+    /// The broker does not take a topic's events, for this cause.
     case eventsNotTaken(Topic, cause: String)
+    /// The broker takes a topic's events, and has refused none for a minute.
+    case eventsTaken(Topic, after: Duration)
     /// 100,000 rows are owed in the outbox: outcomes wait for the broker.
     case outboxFull
+    case outboxHasRoom(after: Duration)
     /// The ledger's offset is smaller than this worker's checkpoint. It was set back, and the topic is read again from
     /// there.
     case ledgerSetBack(TopicPartition, checkpoint: Int64, found: Int64?)

@@ -20,8 +20,17 @@ struct Publisher: ~Copyable {
     /// Events that are produced again, because neither the broker nor the outbox takes them.
     private var republishing = DelayQueue<PublishToken>()
     private var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
-    /// Why each topic takes no events, as people were told; empty once it takes one.
-    private var refusals: [Topic: Set<String>] = [:]
+    /// A topic's refusals. Where one takes some events and not others, one that is taken ends nothing.
+    private struct Refusal {
+        static let quiet: Duration = .seconds(60)
+
+        let since: Instant
+        var latest: Instant
+        /// The causes, which are few: errors of Kafka's and their remedies.
+        var causes: [String: Reminder] = [:]
+    }
+
+    private var refusals: [Topic: Refusal] = [:]
 
     init(capacity: Int, owedPerCall: Int) {
         events = Slab(vacant: .vacant, capacity: capacity)
@@ -42,7 +51,7 @@ struct Publisher: ~Copyable {
     mutating func publish(
         _ event: Event, _ owner: EventFlight.Owner, _ entry: OutboxEntry?, _ turn: inout Turn
     ) {
-        let token = events.insert(EventFlight(owner: owner, entry: entry, event: event))
+        let token = events.insert(EventFlight(owner: owner, entry: entry, event: event, since: turn.now))
         turn.actions.publishes.append(PublishTask(token: token, event: event))
     }
 
@@ -60,10 +69,8 @@ struct Publisher: ~Copyable {
         let token = report.token
         guard events.contains(token) else { return nil }
         let topic = events[token].event.topic
-        if report.result == .acknowledged { refusals[topic] = nil }
-        if let cause = report.cause, refusals[topic, default: []].insert(cause).inserted {
-            turn.alert(.eventsNotTaken(topic, cause: cause))
-        }
+        if let cause = report.cause { refused(topic, cause, &turn) }
+        if report.result == .acknowledged { taken(topic, &turn) }
         switch (events[token].owner, report.result) {
         case (.outbox(let row), let result):
             events.remove(token)
@@ -78,6 +85,29 @@ struct Publisher: ~Copyable {
             }
             return untaken(token, submission)
         }
+    }
+
+    private mutating func refused(_ topic: Topic, _ cause: String, _ turn: inout Turn) {
+        var refusal = refusals[topic] ?? Refusal(since: turn.now, latest: turn.now)
+        refusal.latest = turn.now
+        if refusal.causes[cause, default: Reminder()].observe(true, at: turn.now) != nil {
+            turn.alert(.eventsNotTaken(topic, cause: cause))
+        }
+        refusals[topic] = refusal
+    }
+
+    private mutating func taken(_ topic: Topic, _ turn: inout Turn) {
+        guard !refusals.isEmpty, let refusal = refusals[topic], turn.now - refusal.latest >= Refusal.quiet else {
+            return
+        }
+        refusals[topic] = nil
+        turn.alert(.eventsTaken(topic, after: turn.now - refusal.since))
+    }
+
+    /// How long ago the outcome of a submission was written whose event this is; nil for a row of the outbox.
+    func age(of event: PublishToken, at now: Instant) -> Duration? {
+        guard events.contains(event), case .submission = events[event].owner else { return nil }
+        return now - events[event].since
     }
 
     private mutating func untaken(_ token: PublishToken, _ submission: SubmissionToken) -> Ending? {

@@ -11,7 +11,6 @@ struct Sampler {
     static let longest: Duration = .seconds(30)
     /// A worker that has used its share of `retries` asks for the next sample so soon.
     private static let exhaustedInterval: Duration = .seconds(1)
-    private static let reminderPause: Duration = .seconds(600)
 
     private let worker: WorkerSign
     private var last: LedgerMeasure?
@@ -20,12 +19,12 @@ struct Sampler {
     private(set) var pause = interval
     /// Whether the ledger may have this worker's sign of life.
     private var isSigned = false
-    /// When people were told of submissions that are held still, and that `retries` or the outbox have no room.
-    private var heldToldAt: [HeldGroup: Instant] = [:]
-    private var retriesFullToldAt: Instant?
-    private var outboxFullToldAt: Instant?
-    /// When they were told of rows that only a later version can work on.
-    private var laterToldAt: Instant?
+    /// What people are told of: submissions that are held, `retries` or the outbox without room, and rows that only a
+    /// later version can work on.
+    private var held: [HeldGroup: Reminder] = [:]
+    private var retriesFull = Reminder()
+    private var outboxFull = Reminder()
+    private var later = Reminder()
 
     init(_ worker: WorkerSign) { self.worker = worker }
 
@@ -78,15 +77,25 @@ struct Sampler {
     /// A sample is here.
     /// - Parameter isIdle: whether this worker has nothing in flight.
     mutating func taken(_ measure: LedgerMeasure, isIdle: Bool, _ turn: inout Turn) {
-        if lastAt == nil, case let rows = measure.retries.reduce(0, { $0 + $1.rows }), rows > 0 {
-            turn.alert(.waitingAtStart(rows))
-        }
+        if lastAt == nil { begun(with: measure, &turn) }
         lastAt = turn.now
         let isQuiet =
             isIdle && last.map { $0.waiting == measure.waiting && $0.outboxRows == measure.outboxRows } ?? false
         pause = isQuiet ? min(pause * 2, Self.longest) : Self.interval
         last = measure
         nextAt = turn.now + pause
+    }
+
+    /// Workers start often, and what was held before is no news each time: it is told once, in sum.
+    private mutating func begun(with measure: LedgerMeasure, _ turn: inout Turn) {
+        let rows = measure.retries.reduce(0) { $0 + $1.rows }
+        guard rows > 0 else { return }
+        for group in measure.held { held[group.group] = Reminder(toldAt: turn.now) }
+        let oldest = measure.held.compactMap(\.oldest).min()
+        turn.alert(
+            .waitingAtStart(
+                rows, held: measure.held.reduce(0) { $0 + $1.rows },
+                oldest: oldest.map { max(.zero, measure.takenAt.since($0)) }))
     }
 
     // MARK: Reminders
@@ -97,36 +106,43 @@ struct Sampler {
         _ turn: inout Turn
     ) {
         let now = turn.now
-        if retries.isFull, Self.isDue(retriesFullToldAt, at: now) {
-            retriesFullToldAt = now
-            turn.alert(.retriesFull(bytes: retries.total, limit: retries.limit))
+        func tell(_ news: Reminder.News?, _ lasts: Alert, over: (Duration) -> Alert, _ turn: inout Turn) {
+            switch news {
+            case .lasts: turn.alert(lasts)
+            case .over(let time): turn.alert(over(time))
+            case nil: break
+            }
         }
-        if !isOutboxFull { outboxFullToldAt = nil }
-        if isOutboxFull, Self.isDue(outboxFullToldAt, at: now) {
-            outboxFullToldAt = now
-            turn.alert(.outboxFull)
+        tell(
+            retriesFull.observe(retries.isFull, at: now), .retriesFull(bytes: retries.total, limit: retries.limit),
+            over: { .retriesHaveRoom(after: $0) }, &turn)
+        tell(
+            outboxFull.observe(isOutboxFull, at: now), .outboxFull, over: { .outboxHasRoom(after: $0) }, &turn)
+        tell(
+            later.observe(measure.later > 0, at: now), .laterVersion(rows: measure.later),
+            over: { .laterVersionOver(after: $0) }, &turn)
+        for group in measure.held {
+            tell(
+                held[group.group, default: Reminder()].observe(true, at: now),
+                .held(group.group, rows: group.rows, details: group.details),
+                over: { .heldOver(group.group, after: $0) },
+                &turn)
         }
         let groups = Set(measure.held.map(\.group))
-        heldToldAt = heldToldAt.filter { groups.contains($0.key) }
-        for held in measure.held where Self.isDue(heldToldAt[held.group], at: now) {
-            heldToldAt[held.group] = now
-            turn.alert(.held(held.group, rows: held.rows, details: held.details))
-        }
-        if measure.later == 0 { laterToldAt = nil }
-        if measure.later > 0, Self.isDue(laterToldAt, at: now) {
-            laterToldAt = now
-            turn.alert(.laterVersion(rows: measure.later))
+        let ended = held.filter { !groups.contains($0.key) }
+        for (group, reminder) in ended.sorted(by: {
+            ($0.key.bundleID, $0.key.cause.rawValue) < ($1.key.bundleID, $1.key.cause.rawValue)
+        }) {
+            held[group] = nil
+            if let since = reminder.since { turn.alert(.heldOver(group, after: now - since)) }
         }
         for waiting in measure.waiting {
             guard let endpoint = waiting.endpoint, case let gate = gates.index(of: .apple(endpoint)),
-                let since = gates[gate].troubledSinceTold, Self.isDue(gates[gate].troubleToldAt, at: now)
+                let since = gates[gate].troubledSinceTold,
+                gates[gate].troubleToldAt.map({ now - $0 >= Reminder.pause }) ?? true
             else { continue }
             gates.update(gate) { $0.troubleToldAt = now }
             turn.alert(.breakerStillOpen(endpoint, after: now - since, waiting: waiting.rows))
         }
-    }
-
-    private static func isDue(_ toldAt: Instant?, at now: Instant) -> Bool {
-        toldAt.map { now - $0 >= reminderPause } ?? true
     }
 }

@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import Scheduling
 
 /// Where a submission in flight came from.
 enum FlightSource: Sendable {
@@ -236,10 +237,12 @@ struct EventFlight: Sendable {
     let entry: OutboxEntry?
     /// Kept for another try while the outbox takes no more.
     let event: Event
+    /// When it was first to be produced.
+    let since: Instant
 
     static let vacant = EventFlight(
         owner: .outbox(OutboxToken(slot: -1, use: 0)), entry: nil,
-        event: Event(id: "", topic: .quarantined, key: nil, headers: [], value: nil))
+        event: Event(id: "", topic: .quarantined, key: nil, headers: [], value: nil), since: Instant(nanoseconds: 0))
 }
 
 /// A row of the outbox that this worker works on.

@@ -163,7 +163,9 @@ extension Submissions {
     mutating func checkEnded(_ checked: Checked, _ turn: inout Turn) {
         let token = checked.token
         switch (flights[token].state, checked.result) {
-        case (.checking, .unreadable(let event, let stub, _)): quarantine(token, event, stub, &turn)
+        case (.checking, .unreadable(let event, let stub, let kind)):
+            quarantined.found(kind, at: stub.origin)
+            quarantine(token, event, stub, &turn)
         case (.checking, .known(let repeats)): redelivered(token, repeats, &turn)
         case (.checking, .malformed(let malformed)):
             flights[token].subject = .malformed(malformed)

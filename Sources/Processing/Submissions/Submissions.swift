@@ -17,6 +17,7 @@ struct Submissions: ~Copyable {
     var batcher: WriteBatcher
     var retryBytes: RetryBytesLimit
     var suspectRows = SuspectRows()
+    var quarantined = QuarantineWatch()
     /// Submissions that wait for a moment.
     private var delays = DelayQueue<SubmissionToken>()
     var lookUps: [SubmissionToken] = []

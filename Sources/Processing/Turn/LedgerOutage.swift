@@ -2,29 +2,43 @@ import Contract
 import Scheduling
 
 /// Whether the ledger is away: since a first call or batch failed, or had no result for long. All of them have a result
-/// before it ends. Each beginning and each end is told.
+/// before it ends. Each beginning and each end is told, and every ten minutes that it lasts.
 struct LedgerOutage {
     /// A disk that hangs answers no call, and fails none.
     static let longestSilence: Duration = .seconds(30)
 
-    private(set) var since: Instant?
+    private var reminder = Reminder()
+    private var detail = ""
     /// A batch had no result, and is still to be written.
     var writesAreAway = false
 
+    var since: Instant? { reminder.since }
+
     mutating func begin(_ detail: String, _ turn: inout Turn) {
         guard since == nil else { return }
-        since = turn.now
-        turn.alert(.ledgerUnavailable(detail: detail))
+        self.detail = detail
+        tell(true, &turn)
     }
 
     mutating func beginSilence(_ turn: inout Turn) {
         begin("A call has had no result for \(Self.longestSilence.components.seconds) s.", &turn)
     }
 
+    /// Tells of an outage that lasts, once it is time.
+    mutating func remind(_ turn: inout Turn) {
+        if since != nil { tell(true, &turn) }
+    }
+
     /// Ends it, unless a batch is still to be written.
     mutating func end(_ turn: inout Turn) {
-        guard let began = since, !writesAreAway else { return }
-        since = nil
-        turn.alert(.ledgerAvailable(after: turn.now - began))
+        if since != nil, !writesAreAway { tell(false, &turn) }
+    }
+
+    private mutating func tell(_ lasts: Bool, _ turn: inout Turn) {
+        switch reminder.observe(lasts, at: turn.now) {
+        case .lasts: turn.alert(.ledgerUnavailable(detail: detail))
+        case .over(let time): turn.alert(.ledgerAvailable(after: time))
+        case nil: break
+        }
     }
 }

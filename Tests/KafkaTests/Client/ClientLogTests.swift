@@ -13,7 +13,7 @@ struct ClientLogTests {
 
         func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
             guard level > .debug else { return }
-            let words = ["\(level)", message] + metadata.sorted { $0.key < $1.key }.map(\.value)
+            let words = ["\(level)", message] + metadata.sorted { $0.key < $1.key }.map(\.value.description)
             lines.withLock { $0.append(words.joined(separator: " ")) }
         }
     }
@@ -46,9 +46,28 @@ struct ClientLogTests {
         #expect(!log.isAway)
         #expect(
             lines.taken == [
-                "warning Kafka is unreachable; nothing is read, and submissions wait in Kafka \(fault)",
-                "warning Kafka is reachable again 10 s",
+                "error Kafka is unreachable; nothing is read, and submissions wait in Kafka \(fault)",
+                "notice Kafka is reachable again 10",
             ])
+    }
+
+    @Test("An outage that lasts is told again every ten minutes")
+    func lasting() {
+        var log = log()
+        for minute in 0..<25 { log.write(down, at: start + .seconds(minute * 60)) }
+        #expect(lines.taken.count == 3)
+    }
+
+    @Test("librdkafka's own lines are for finding faults, but for warnings about properties that this client has")
+    func noise() {
+        var log = log()
+        for (level, facility) in [(3, "FAIL"), (4, "PARTCNT"), (2, "FATAL"), (5, "TOPIC"), (4, "BROKER")] {
+            log.write(level: Int32(level), facility: facility, text: "[thrd:app]: words")
+        }
+        log.write(level: 4, facility: "CONFWARN", text: "Configuration property acks will be ignored by this consumer")
+        #expect(lines.taken.isEmpty)
+        log.write(level: 4, facility: "CONFWARN", text: "Configuration property x is deprecated")
+        #expect(lines.taken == ["warning librdkafka CONFWARN 4 Configuration property x is deprecated"])
     }
 
     @Test("Another client of the process keeps quiet about an outage")

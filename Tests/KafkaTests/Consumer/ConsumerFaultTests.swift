@@ -58,7 +58,7 @@ struct ConsumerFaultTests {
         try group.join()
         try group.serve { $0.members[0].count == 40 }
         #expect(group.members[0].values.first == "60")
-        #expect(group.members[0].metrics.render().contains("kafka_consumer_records_gone_total 50"))
+        #expect(group.members[0].metrics.render().contains("grantor_kafka_consumer_records_gone_total 50"))
     }
 
     @Test(
@@ -127,7 +127,7 @@ struct ConsumerFaultTests {
         // Statistics that are older than the transaction say the same.
         for _ in 0..<2 { try group.serve { if case .alive = $0 { true } else { nil } } }
         let lag = group.members[0].metrics.render().split(separator: "\n")
-            .first { $0.hasPrefix("kafka_consumer_lag_records{") }
+            .first { $0.hasPrefix("grantor_kafka_consumer_lag_records{") }
         #expect(lag?.hasSuffix(" 0") == true, "\(lag ?? "none")")
     }
 

@@ -61,7 +61,8 @@ struct KafkaProducerTests {
         // More than the client's own limit of 4 MiB: refused at once.
         let huge = KafkaProducerRecord(topic: topic, key: nil, value: Array(repeating: 0, count: 5_000_000))
         #expect(producer.send(huge) == .refused(.tooLarge))
-        #expect(producer.metrics.render().contains(#"kafka_producer_failed_records_total{reason="too_large"} 1"#))
+        #expect(
+            producer.metrics.render().contains(#"grantor_kafka_producer_failed_records_total{reason="too_large"} 1"#))
         #expect(producer.send(record(topic, 1)) == .accepted)
         #expect(producer.reports(1).allSatisfy { $0.isAcknowledged })
         // The topic's limit is the broker's to say.
@@ -109,7 +110,7 @@ struct KafkaProducerTests {
         #expect(deliveries.allSatisfy { $0 == .failed(.clientReplaced) || $0.isAcknowledged })
         #expect(producer.send(record(topic, 100)) == .accepted)
         #expect(producer.reports(101).last?.isAcknowledged == true)
-        #expect(producer.metrics.render().contains("kafka_producer_recreations_total 1"))
+        #expect(producer.metrics.render().contains("grantor_kafka_producer_recreations_total 1"))
     }
 
     @Test("When clients fail too often, records are refused at once instead of waiting")

@@ -59,13 +59,40 @@ final class PublisherTests {
         #expect(turn.actions.publishes.map(\.token) == [event])
     }
 
-    @Test("tells each cause of a topic's refusal once, and again once the topic has taken an event")
+    @Test("tells each cause of a topic's refusal once, every ten minutes while it lasts, and its end")
     func refusals() {
+        let refusal = Alert.eventsNotTaken(.granted, cause: "too large")
         for _ in 0..<2 { _ = end(publish().1, .failed, cause: "too large") }
-        #expect(turn.actions.alerts == [.eventsNotTaken(.granted, cause: "too large")])
-        _ = end(publish().1, .acknowledged)
+        #expect(turn.actions.alerts == [refusal])
+        turn.wait(.seconds(600))
         _ = end(publish().1, .failed, cause: "too large")
-        #expect(turn.actions.alerts.count == 2)
+        #expect(turn.actions.alerts == [refusal, refusal])
+        turn.wait(.seconds(60))
+        _ = end(publish().1, .acknowledged)
+        #expect(turn.actions.alerts.last == .eventsTaken(.granted, after: .seconds(660)))
+        _ = end(publish().1, .failed, cause: "too large")
+        #expect(turn.actions.alerts.last == refusal)
+    }
+
+    @Test("does not take one event for the end of refusals where others are refused beside it")
+    func mixed() {
+        for _ in 0..<10 {
+            _ = end(publish().1, .failed, cause: "too large")
+            _ = end(publish().1, .acknowledged)
+            turn.wait(.seconds(1))
+        }
+        #expect(turn.actions.alerts == [.eventsNotTaken(.granted, cause: "too large")])
+    }
+
+    @Test("knows how long ago the outcome was written that an event tells")
+    func age() {
+        let (_, event) = publish()
+        turn.wait(.seconds(3))
+        let age = publisher.age(of: event, at: turn.now)
+        #expect(age == .seconds(3))
+        publisher.publish(Fixture.rendered("2").event, .outbox(OutboxToken(slot: 0, use: 1)), nil, &turn)
+        let owed = turn.actions.publishes.last.flatMap { publisher.age(of: $0.token, at: turn.now) }
+        #expect(owed == nil)
     }
 
     @Test("owes as many events as one call may have, and the others in the next one")

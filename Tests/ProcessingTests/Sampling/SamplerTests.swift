@@ -62,7 +62,7 @@ final class SamplerTests {
         #expect(result { sampler.take(isExhausted: true, &turn) })
     }
 
-    @Test("remind of what lasts every ten minutes, and at once where it has ended meanwhile")
+    @Test("remind of what lasts every ten minutes, tell its end, and remind at once where it has ended meanwhile")
     func reminders() {
         let held = measure(held: [LedgerMeasure.Held(Fixture.app, .sharedSecretRefused, rows: 1, ["gems"])], later: 1)
         func remind(_ measure: LedgerMeasure) -> Int {
@@ -75,7 +75,31 @@ final class SamplerTests {
         #expect(result { remind(held) } == 0)
         turn.wait(.seconds(1))
         #expect(result { remind(held) } == 2)
+        #expect(result { remind(measure()) } == 2)
         #expect(result { remind(measure()) } == 0)
         #expect(result { remind(held) } == 2)
+    }
+
+    @Test("tell what was held before the start once, with its number and age, and remind of it ten minutes later")
+    func heldAtStart() {
+        let since = Timestamp(milliseconds: 1000)
+        let groups = ["a": 2, "b": 3].map { detail, rows in
+            LedgerMeasure.Held(
+                BundleID("com.example.\(detail)"), .sharedSecretRefused, rows: rows, [detail], oldest: since)
+        }
+        let sample = LedgerMeasure(
+            retries: [.init(bundleID: Fixture.app, rows: 6, bytes: 1)], waiting: [], held: groups, outboxRows: 0,
+            outboxAge: 0, takenAt: since.advanced(by: .seconds(60)))
+        func told() -> [Alert] {
+            sampler.remind(of: sample, RetryBytesLimit(limit: 1), isOutboxFull: false, &gates, &turn)
+            defer { turn.actions.alerts = [] }
+            return turn.actions.alerts
+        }
+        sampler.taken(sample, isIdle: true, &turn)
+        let first = told()
+        #expect(first == [.waitingAtStart(6, held: 5, oldest: .seconds(60))])
+        turn.wait(.seconds(600))
+        let later = told()
+        #expect(later.count == 2)
     }
 }

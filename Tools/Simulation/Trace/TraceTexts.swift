@@ -221,12 +221,20 @@ extension Alert {
                 .endpoint(endpoint),
                 "breaker closed after \(time.wholeMilliseconds.seconds) s: \(endpoint), \(rows) rows"
             )
-        case .waitingAtStart(let rows): return (.nobody, "\(rows) rows waited at the start")
+        case .waitingAtStart(let rows, let held, _):
+            return (.nobody, "\(rows) rows waited at the start, \(held) of them held")
         case .held(let group, let rows, _):
             return (.nobody, "held: \(rows) of \(group.bundleID), \(group.cause.rawValue)")
+        case .heldOver(let group, _): return (.nobody, "held no more: \(group.bundleID), \(group.cause.rawValue)")
         case .laterVersion(let rows): return (.nobody, "\(rows) rows of a later version")
+        case .laterVersionOver: return (.nobody, "no rows of a later version")
+        case .quarantined(let kind, let records, let example):
+            return (of(example), "quarantined: \(records) records, \(kind.rawValue)")
         case .retriesHalfFull: return (.nobody, "retries half full")
         case .retriesFull: return (.worker, "retries full")
+        case .retriesHaveRoom: return (.worker, "retries have room")
+        case .eventsTaken(let topic, _): return (.worker, "\(topic.rawValue) takes events again")
+        case .outboxHasRoom: return (.worker, "outbox has room")
         case .eventsNotTaken(let topic, let cause): return (.worker, "\(topic.rawValue) takes no events: \(cause)")
         case .outboxFull: return (.worker, "outbox full")
         case .ledgerSetBack(let partition, let checkpoint, let found):

@@ -1,0 +1,36 @@
+import Scheduling
+import Testing
+
+@Suite("Trouble that lasts")
+struct ReminderTests {
+    private let start = Instant(nanoseconds: 0)
+
+    @Test("is told when it begins, every ten minutes, and once when it is over")
+    func course() {
+        var reminder = Reminder()
+        var news: [Reminder.News?] = []
+        for (lasts, seconds) in [(false, 0), (true, 1), (true, 600), (true, 601), (false, 901), (false, 902)] {
+            news.append(reminder.observe(lasts, at: start + .seconds(seconds)))
+        }
+        #expect(news == [nil, .lasts, nil, .lasts, .over(after: .seconds(900)), nil])
+    }
+
+    @Test("begins anew after its end, however soon")
+    func again() {
+        var reminder = Reminder()
+        var news: [Reminder.News?] = []
+        for (lasts, seconds) in [(true, 0), (false, 1), (true, 2)] {
+            news.append(reminder.observe(lasts, at: start + .seconds(seconds)))
+        }
+        #expect(news == [.lasts, .over(after: .seconds(1)), .lasts])
+    }
+
+    @Test("is told ten minutes later where people know of it already")
+    func known() {
+        var reminder = Reminder(toldAt: start)
+        let early = reminder.observe(true, at: start + .seconds(599))
+        #expect(early == nil && reminder.nextMoment == start + .seconds(600))
+        let late = reminder.observe(true, at: start + .seconds(600))
+        #expect(late == .lasts)
+    }
+}
