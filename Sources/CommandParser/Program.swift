@@ -63,7 +63,7 @@ struct Parser<Context> {
             guard let word = words.popFirst() else { return .help }
             if let builtIn = Self.builtIn(word) { return builtIn }
             guard let command = help.command.subcommands.first(where: { $0.name == word }) else {
-                throw .unexpected(word)
+                throw .unexpected(word, known: help.command.subcommands.map(\.name))
             }
             help = HelpText(words: help.words + [word], command: command)
         }
@@ -106,7 +106,10 @@ struct Parser<Context> {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard word.hasPrefix("--"), let name = parts.first?.dropFirst(2),
             let form = parameters.first(where: { $0.kind != .argument && $0.name == name })
-        else { throw .usage("unknown option '\(CommandFailure.shown(String(parts.first ?? "")))'") }
+        else {
+            let known = parameters.filter { $0.kind != .argument }.map { "--\($0.name)" } + ["--help", "--version"]
+            throw .unknown("unknown option", String(parts.first ?? ""), known: known)
+        }
         if form.kind == .flag {
             guard parts.count == 1 else { throw .usage("\(form.shown) takes no value") }
             return arguments.add("", to: form)
@@ -161,7 +164,15 @@ public struct CommandFailure: Error, Hashable {
 
     static func missing(_ form: ParameterForm) -> CommandFailure { .usage("\(form.shown) is missing: \(form.help)") }
 
-    static func unexpected(_ word: String) -> CommandFailure { .usage("unexpected argument '\(shown(word))'") }
+    /// - Parameter known: The words that may stand there.
+    static func unexpected(_ word: String, known: [String] = []) -> CommandFailure {
+        unknown("unexpected argument", word, known: known)
+    }
+
+    static func unknown(_ kind: String, _ word: String, known: [String]) -> CommandFailure {
+        let meant = Suggestion.closest(to: word, of: known).map { "; did you mean '\($0)'?" } ?? ""
+        return .usage("\(kind) '\(shown(word))'\(meant)")
+    }
 
     /// Longest piece of a command line that is repeated: evidence pasted in the place of a file is longer.
     private static let maxShown = 60
@@ -170,29 +181,5 @@ public struct CommandFailure: Error, Hashable {
     static func shown(_ word: String) -> String {
         let line = PrintableText.singleLine(String(word.unicodeScalars.prefix(maxShown)))
         return word.unicodeScalars.count > maxShown ? line + "…" : line
-    }
-}
-
-/// Texts from outside on their way to a terminal.
-public enum PrintableText {
-    /// The text with every character replaced that could break a line or steer a terminal.
-    public static func singleLine(_ text: String) -> String {
-        var printable = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { printable.append(scalar.breaksLines ? "\u{FFFD}" : scalar) }
-        return String(printable)
-    }
-
-    /// At most so many characters, the last of them `…` if some are missing.
-    public static func cut(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var breaksLines: Bool {
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: true
-        default: false
-        }
     }
 }

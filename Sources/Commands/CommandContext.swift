@@ -51,6 +51,7 @@ enum CommonOptions {
     static let json = Parameter.flag("json", help: "Answer as JSON.")
     static let app = Parameter<String?>.option("app", .text, help: "Only those of the app with this bundle id.")
     static let user = Parameter<String?>.option("user", .text, help: "Only those of this user.").takingHyphens()
+    static let wide = Parameter.flag("wide", help: "Cut no line to the terminal's width.")
     static let maxLimit = 1000
     static let limit = Parameter.option(
         "limit", .integer(1...maxLimit), default: 50, help: "Most rows, 1 to \(maxLimit).")
@@ -61,12 +62,8 @@ enum CommonOptions {
 
     /// `--config` and `--json`, for commands that answer questions.
     static let answering: [any AnyParameter] = [config, json]
-    static let paging: [any AnyParameter] = [limit, before]
-
-    /// Where the next page begins; nil if these rows are the last.
-    static func next(after sequences: [Int64], limit: Int) -> Int64? {
-        sequences.count < limit ? nil : sequences.last
-    }
+    /// For commands that answer with a table.
+    static let tabulating: [any AnyParameter] = answering + [wide]
 }
 
 extension ParsedArguments {
@@ -84,9 +81,9 @@ extension ParsedArguments {
         }
     }
 
-    /// The form that `--json` asks for.
+    /// The form that `--json` and `--wide` ask for.
     func format(_ context: CommandContext) -> OutputFormat {
-        self[CommonOptions.json] ? .json : .text(width: context.width)
+        self[CommonOptions.json] ? .json : .text(width: self[CommonOptions.wide] ? nil : context.width)
     }
 }
 

@@ -7,11 +7,14 @@ public enum GrantorProgram {
     static let program = Program(
         Command<CommandContext>(
             "grantor", "Turns App Store payments into granted purchases.",
-            discussion: "Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.",
+            discussion: """
+                Exit codes: 0 done, 1 failed or not found, 64 bad usage, 78 bad configuration. A list that is empty is an \
+                answer and ends with 0. A thing that is named and not there, such as an id or an app, ends with 1.
+                """,
             subcommands: [
                 RunCommand.command, HealthCommand.command, CheckCommand.command, VerifyCommand.command,
                 TopicsCommand.command, MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command,
-                SubmissionsCommand.command, GrantsCommand.command,
+                FindCommand.command, SubmissionsCommand.command, GrantsCommand.command,
             ]),
         version: programVersion)
 

@@ -16,8 +16,11 @@ enum GrantsCommand {
         subcommands: [
             Command(
                 "show", "Shows grants, the latest first. Name a transaction, a user, an order, a submission or an app.",
-                CommonOptions.answering + CommonOptions.paging
-                    + [CommonOptions.user, CommonOptions.app, order, submission, transaction], run: show)
+                CommonOptions.tabulating
+                    + [
+                        CommonOptions.limit, CommonOptions.before, CommonOptions.user, CommonOptions.app, order,
+                        submission, transaction,
+                    ], run: show)
         ])
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
@@ -41,11 +44,10 @@ enum GrantsCommand {
         try context.output(
             arguments.format(context).page(
                 "grants", table, rows.map(\.grant.json),
-                next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit)))
-        if rows.isEmpty {
-            throw CommandFailure(
-                .failed,
-                "no grants found; grantor submissions list --state retrying, held or failed shows what has none")
+                next: rows.count < query.limit ? nil : rows.last.map { String($0.sequence) }))
+        // The page behind the last one is empty, too.
+        if rows.isEmpty, query.before == nil {
+            throw CommandFailure(.failed, "no grants found; grantor submissions list shows what has none")
         }
     }
 }

@@ -3,9 +3,10 @@ import Configuration
 import Contract
 import FoundationEssentials
 import Glibc
+import Ledger
 
 enum OutputFormat: Hashable, Sendable {
-    /// For people; lines are cut to the width, nil leaves them whole.
+    /// For people; lines are cut to so many columns, nil leaves them whole.
     case text(width: Int?)
     case json
 
@@ -21,12 +22,26 @@ enum OutputFormat: Hashable, Sendable {
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
     ///   - next: what the next page begins behind; nil if this is the last one.
-    func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: Int64?) -> String {
-        render(json: .object([name: .list(json), "next": next.map { .number($0) } ?? .absent])) { width in
-            guard !json.isEmpty else { return "No \(name).\n" }
-            return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
+    ///   - missing: indexes that the ledger lacks, so that rows may be there that the list has not.
+    func page(
+        _ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?, missing: [LookupIndex] = []
+    ) -> String {
+        let members: [String: JSONOutput] = [
+            name: .list(json), "next": .text(next), "notSearched": missing.isEmpty ? .absent : missing.json,
+        ]
+        return render(json: .object(members)) { width in
+            let rows = json.isEmpty ? "No \(name).\n" : table.text(maxWidth: width)
+            return rows + (next.map { "More: --before \($0)\n" } ?? "") + missing.text
         }
     }
+}
+
+extension [LookupIndex] {
+    /// The names of indexes that would have found more.
+    var json: JSONOutput { .list(map { .word($0) }) }
+
+    /// A line for each kind of rows that nobody has looked through.
+    var text: String { map { "Not looked through: \($0.rows) (no index \($0.rawValue)).\n" }.joined() }
 }
 
 /// Output in JSON, for people and scripts.
@@ -82,13 +97,24 @@ struct TextTable: Hashable, Sendable {
     static let minColumnWidth = 8
     private static let gap = "  "
 
+    /// The table without the columns that say nothing of any row.
+    func withoutEmptyColumns() -> TextTable {
+        let kept = header.indices.filter { column in
+            rows.isEmpty || rows.contains { $0.indices.contains(column) && $0[column] != "-" }
+        }
+        return TextTable(
+            header: kept.map { header[$0] },
+            rows: rows.map { row in kept.compactMap { row.indices.contains($0) ? row[$0] : nil } },
+            keepsFirst: keepsFirst)
+    }
+
     /// The table with a line break after each row, without spaces at the ends of lines.
-    /// - Parameter maxWidth: lines have at most so many characters; the widest columns give way first. Nil to leave
+    /// - Parameter maxWidth: lines have at most so many columns of the terminal; the widest columns give way first. Nil to leave
     ///   everything whole.
     func text(maxWidth: Int? = nil) -> String {
         let lines = ([header] + rows).map { $0.map(PrintableText.singleLine) }
         let full = header.indices.map { column in
-            lines.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
+            lines.map { $0.indices.contains(column) ? PrintableText.width(of: $0[column]) : 0 }.max() ?? 0
         }
         let widths = maxWidth.map { fit(full, to: $0) } ?? full
         return lines.map { Self.line($0, widths, maxWidth) + "\n" }.joined()
@@ -114,7 +140,7 @@ struct TextTable: Hashable, Sendable {
     private static func line(_ cells: [String], _ widths: [Int], _ maxWidth: Int?) -> String {
         let padded = zip(cells, widths).map { cell, width in
             let cell = PrintableText.cut(cell, to: width)
-            return cell + String(repeating: " ", count: width - cell.count)
+            return cell + String(repeating: " ", count: max(0, width - PrintableText.width(of: cell)))
         }
         var line = padded.joined(separator: gap)
         while line.last == " " { line.removeLast() }

@@ -16,7 +16,7 @@ enum PartitionsCommand {
         subcommands: [
             Command(
                 "list", "Lists partitions, with the first offset of each that is not complete.",
-                CommonOptions.answering, run: list),
+                CommonOptions.tabulating, run: list),
             Command(
                 "pass", "Passes offsets whose records come damaged from their broker.",
                 discussion: """

@@ -34,7 +34,9 @@ struct SubmissionReport: Sendable {
     }
 
     /// The answer to "was it granted, and does everybody know?".
-    var summary: String {
+    /// - Parameter now: Moments are told as seen from it.
+    func summary(now: Timestamp) -> String {
+        let outcome = outcome(now)
         switch record.owed.first?.step {
         case .call: return "\(outcome), but the app's inventory service has not been told of it yet."
         case .publish: return "\(outcome), but Kafka has not taken the event that says so yet."
@@ -42,21 +44,21 @@ struct SubmissionReport: Sendable {
         }
     }
 
-    private var outcome: String {
+    private func outcome(_ now: Timestamp) -> String {
         switch (record.grants.count, record.answer, record.waiting.first) {
         case (1, _, _): return "The purchase is the user's"
         case (2..., _, _): return "\(record.grants.count) purchases are the user's"
         case (_, .repeated, _): return "The purchase is the user's, by the grant of another submission"
         case (_, .failed, nil): return "Nothing was granted"
         case (_, _, let row?):
-            let next = row.isLeased ? "now" : "at \(row.dueAt.rfc3339)"
+            let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).words
             return switch row.entry.cause {
             case .held(.endsWorkers):
                 "Neither granted nor refused: its check ends workers, and it waits until a person retries it"
             case .held(.noDecision):
                 "Neither granted nor refused yet: for hours nothing was decided about it. It is tried again \(next)"
             case .retrying(.endpointUnavailable, _):
-                "Neither granted nor refused yet: Apple does not answer. It is asked \(next), or as soon as it answers"
+                "Neither granted nor refused yet: Apple does not answer. It is asked as soon as it answers, or \(next)"
             case .retrying: "Neither granted nor refused yet: Apple cannot tell, and is asked again \(next)"
             case .held:
                 "Neither granted nor refused: it waits for our side to be mended, and is tried again \(next)"
@@ -66,11 +68,11 @@ struct SubmissionReport: Sendable {
     }
 
     /// For people. Nothing is cut, whatever the terminal's width: ids are there to be copied.
-    func text() -> String {
+    func text(now: Timestamp) -> String {
         let app = key.bundleID.rawValue.isEmpty ? "-" : key.bundleID.rawValue
         var text = TextFields.title("Submission", key.submissionID.rawValue)
-        text += "  \(summary)\n\n" + TextFields(fields: [("app", app), ("user", user.rawValue)]).text()
-        for row in record.waiting { text += "\n" + WaitingReport(row: row).text() }
+        text += "  \(summary(now: now))\n\n" + TextFields(fields: [("app", app), ("user", user.rawValue)]).text()
+        for row in record.waiting { text += "\n" + WaitingReport(row: row).text(now: now) }
         switch record.answer {
         case .failed(let failure): text += "\nFailure\n" + TextFields(fields: Self.fields(of: failure)).text()
         case .repeated(let repeated): text += "\nAnswer\n" + TextFields(fields: Self.fields(of: repeated)).text()
@@ -82,7 +84,7 @@ struct SubmissionReport: Sendable {
         }
         for passedOver in passedOver { text += "\nPassed over\n" + TextFields(fields: passedOver.fields).text() }
         if !record.owed.isEmpty {
-            text += "\nOwed\n" + TextFields(fields: record.owed.map { OwedReport(row: $0).field }).text()
+            text += "\nOwed\n" + TextFields(fields: record.owed.map { OwedReport(row: $0).field(now: now) }).text()
         }
         if !actions.isEmpty {
             let lines = actions.map {
@@ -163,7 +165,7 @@ extension SubmissionReport {
     var state: SubmissionState {
         if !record.grants.isEmpty { return .granted }
         switch (record.answer, record.waiting.first) {
-        case (.repeated, _): return .granted
+        case (.repeated, _): return .repeated
         case (_, let row?): return WaitingReport(row: row).state
         case (_, nil): return .failed
         }
@@ -201,13 +203,14 @@ extension SubmissionReport {
 struct WaitingReport: Sendable {
     let row: RetryRow
 
-    func text() -> String {
+    func text(now: Timestamp) -> String {
         let (cause, endpoint) = words
+        let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now)
         var fields = SubmissionReport.claim(row.submission.claimant, row.submission.origin)
         fields += [
             ("received", row.submission.receivedAt.rfc3339), ("cause", cause), ("detail", row.entry.detail),
             ("attempts", String(row.attempts)),
-            (row.isLeased ? "tried now, until" : "tried next", row.dueAt.rfc3339),
+            (row.isLeased ? "tried now, until" : "due", row.dueAt.rfc3339), ("next try", next.short),
         ]
         if let endpoint { fields.append(("endpoint", endpoint)) }
         if let doubt = row.entry.doubt {
@@ -257,9 +260,9 @@ struct WaitingReport: Sendable {
 struct OwedReport: Sendable {
     let row: OutboxRow
 
-    var field: (name: String, value: String) {
-        let next = row.isLeased ? "a worker is at it" : "next at \(row.dueAt.rfc3339)"
-        return (kind, "\(target), \(next), after \(SubmissionReport.attempts(row.attempts))")
+    func field(now: Timestamp) -> (name: String, value: String) {
+        let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).words
+        return (kind, "\(target), tried \(next), after \(SubmissionReport.attempts(row.attempts))")
     }
 
     private var kind: String {

@@ -4,9 +4,15 @@ import Contract
 import Ledger
 
 enum SubmissionsCommand {
-    private static let state = Parameter<SubmissionState>.required("state", .choice, help: "Those with this outcome.")
+    private static let state = Parameter<SubmissionState?>.option("state", .choice, help: "Only those in this state.")
     private static let cause = Parameter<String?>.option(
         "cause", causes, help: "Only those that failed or wait for this reason, such as no_answer.")
+    private static let order = Parameter<String?>.option("order", .text, help: "Only those of this order.")
+        .takingHyphens()
+    private static let transaction = Parameter<String?>.option(
+        "transaction", .text, help: "Only those of this transaction, or original transaction.")
+    private static let before = Parameter<SubmissionPage.Place?>.option(
+        "before", .place, help: "Continue a list: the place that the page before ended with.")
     private static let appOfOne = Parameter.required("app", .text, help: "The bundle id of its app.")
     private static let id = Parameter.argument(
         "id", .text, help: "The submission's id; one that begins with a hyphen stands after --.")
@@ -15,13 +21,20 @@ enum SubmissionsCommand {
         "submissions", "Shows what became of submissions.",
         subcommands: [
             Command(
-                "list", "Lists the submissions of one outcome, the latest first.",
-                CommonOptions.answering + CommonOptions.paging
-                    + [state, cause, CommonOptions.app, CommonOptions.user], run: list),
+                "list", "Lists submissions: held ones, retrying, failed, repeated, granted; the latest of each first.",
+                discussion: """
+                    Granted submissions have a row for each purchase. Without --user, those of an order or a transaction \
+                    are listed where the ledger has an index for it.
+                    """,
+                CommonOptions.tabulating
+                    + [
+                        CommonOptions.limit, before, state, cause, CommonOptions.app, CommonOptions.user, order,
+                        transaction,
+                    ], run: list),
             Command(
                 "show", "Tells all about one submission: its outcome, its grants, what is owed.",
                 discussion: """
-                    Without --app all apps of the apps file are asked for it, and malformed submissions that name no app.
+                    Without --app all apps of the ledger are asked for it, and malformed submissions that name no app.
                     """,
                 CommonOptions.answering + [CommonOptions.app, id], run: show),
             Command(
@@ -38,22 +51,29 @@ enum SubmissionsCommand {
     }
 
     private static func list(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let query = SubmissionQuery(
-            state: try arguments[state], bundleID: try arguments[CommonOptions.app].map { BundleID($0) },
-            userID: try arguments[CommonOptions.user].map { UserID($0) }, cause: try arguments[cause],
-            before: try arguments[CommonOptions.before], limit: try arguments[CommonOptions.limit])
-        let rows = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.submissions(query) }
+        let app = try arguments[CommonOptions.app].map { BundleID($0) }
+        let filter = SubmissionQuery(
+            state: .held, bundleID: app, userID: try arguments[CommonOptions.user].map { UserID($0) },
+            orderID: try arguments[order].map { OrderID($0) },
+            transactionID: try arguments[transaction].map { TransactionID(reading: $0) }, cause: try arguments[cause],
+            limit: try arguments[CommonOptions.limit])
+        let (state, before) = (try arguments[state], try arguments[before])
+        if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }
+        let page = try arguments.ledger(context) { ledger throws(LedgerError) in
+            let page = SubmissionPage(
+                filter, state: state, before: before,
+                indexes: filter.hasUnindexed ? try ledger.lookupIndexes() : Set(LookupIndex.allCases))
+            return page.filled(try ledger.submissions(page.queries))
+        }
+        let now = context.now()
         let table = TextTable(
-            header: ["SUBMISSION", "APP", "STATE", "CAUSE", "USER", "ORDER", "ATTEMPTS", "AT", "DUE"],
-            rows: rows.map(\.cells), keepsFirst: true)
+            header: SubmissionRow.header, rows: page.rows.map { $0.cells(now: now) }, keepsFirst: true
+        ).withoutEmptyColumns()
         try context.output(
             arguments.format(context).page(
-                "submissions", table, rows.map(\.json),
-                next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit)))
+                "submissions", table, page.rows.map(\.json), next: page.next?.text, missing: page.missing))
         // The page behind the last one is empty, too.
-        if let app = query.bundleID, query.before == nil, rows.isEmpty,
-            try !bundleIDs(of: nil, arguments, context).contains(app)
-        {
+        if let app, before == nil, page.rows.isEmpty, try !configured(arguments, context).contains(app) {
             throw CommandFailure(
                 .failed, "no app \"\(PrintableText.singleLine(app.rawValue))\" is configured or has such submissions")
         }
@@ -61,32 +81,40 @@ enum SubmissionsCommand {
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let id = SubmissionID(try arguments[id])
-        let bundleIDs = try bundleIDs(of: try arguments[CommonOptions.app], arguments, context)
-        var later = 0
-        let reports = try arguments.ledger(context) { ledger throws(LedgerError) in
-            var reports: [SubmissionReport] = []
-            for bundleID in bundleIDs {
-                let key = SubmissionKey(bundleID: bundleID, submissionID: id)
-                let record = try ledger.submission(key)
-                later += record.later
-                reports += SubmissionReport.all(key, record, actions: try ledger.actions(on: key))
+        var answer: SubmissionAnswer
+        if let app = try arguments[CommonOptions.app] {
+            answer = try arguments.ledger(context) { ledger throws(LedgerError) in
+                try ledger.answer(id, of: [BundleID(app)])
             }
-            return reports
+        } else {
+            answer = try arguments.ledger(context) { ledger throws(LedgerError) in
+                try ledger.answer(id, of: ledger.apps(of: id))
+            }
+            // Grants that only a later version can read stand in no list, so they are asked for by the names of apps.
+            if answer.reports.isEmpty, answer.later == 0 {
+                let bundleIDs = try configured(arguments, context)
+                answer = try arguments.ledger(context) { ledger throws(LedgerError) in
+                    try ledger.answer(id, of: bundleIDs)
+                }
+            }
         }
-        let json = JSONOutput.object(["submissions": .list(reports.map(\.json))])
+        let now = context.now()
         try context.output(
-            arguments.format(context).render(json: json) { _ in reports.map { $0.text() }.joined(separator: "\n") })
+            arguments.format(context).render(json: answer.json) { _ in
+                answer.reports.map { $0.text(now: now) }.joined(separator: "\n")
+            })
+        let later = answer.later
         if later > 0 {
             throw CommandFailure(
                 .failed,
                 "\(later) more \(later == 1 ? "row was" : "rows were") written by a later version, which alone can show "
                     + "\(later == 1 ? "it" : "them")")
         }
-        if reports.isEmpty {
+        if answer.reports.isEmpty {
             throw CommandFailure(
                 .failed,
-                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read or not verified yet, stands on the "
-                    + "quarantine topic, failed with an app that is not configured, or was never submitted")
+                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read or not verified "
+                    + "yet, stands on the quarantine topic, or was never submitted")
         }
     }
 
@@ -101,33 +129,49 @@ enum SubmissionsCommand {
         try context.output("Submission \(name) is due now; a worker takes it within a minute.\n")
     }
 
-    /// The apps that are asked about: the one that is named, or all. The empty one is that of malformed submissions.
-    private static func bundleIDs(
-        of app: String?, _ arguments: ParsedArguments, _ context: CommandContext
+    /// The apps of the apps file, and the empty one, which is that of malformed submissions.
+    private static func configured(
+        _ arguments: ParsedArguments, _ context: CommandContext
     ) throws(CommandFailure) -> [BundleID] {
-        if let app { return [BundleID(app)] }
-        return try arguments.configuration(context) { values throws(ConfigurationError) in
+        try arguments.configuration(context) { values throws(ConfigurationError) in
             try ConfiguredApps.bundleIDs(values) + [BundleID("")]
         }
     }
 }
 
-extension SubmissionRow {
-    /// Its row in a list.
-    fileprivate var cells: [String] {
-        [
-            claimant.submissionID.rawValue, claimant.bundleID.rawValue, state.rawValue, cause ?? "-",
-            claimant.userID.rawValue, claimant.orderID?.rawValue ?? "-", String(attempts), at.rfc3339,
-            dueAt?.rfc3339 ?? "-",
-        ]
+/// All that a ledger has of the submissions with one id.
+struct SubmissionAnswer: Sendable {
+    var reports: [SubmissionReport] = []
+    /// Rows that only a later version can read.
+    var later = 0
+
+    var json: JSONOutput {
+        .object([
+            "submissions": .list(reports.map(\.json)), "laterRows": later == 0 ? .absent : .count(later),
+        ])
+    }
+}
+
+extension LedgerOperator {
+    /// Most apps in which one submission id is looked for.
+    private static var mostApps: Int { 1_000 }
+
+    /// The apps in which the ledger has a submission of this id.
+    func apps(of id: SubmissionID) throws(LedgerError) -> [BundleID] {
+        let queries = SubmissionState.allCases.map {
+            SubmissionQuery(state: $0, submissionID: id, limit: Self.mostApps)
+        }
+        return Set(try submissions(queries).joined().map(\.claimant.bundleID)).sorted()
     }
 
-    fileprivate var json: JSONOutput {
-        .object([
-            "submissionId": .id(claimant.submissionID), "bundleId": .id(claimant.bundleID),
-            "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "state": .word(state),
-            "cause": .text(cause), "transactionId": .id(transactionID), "attempts": .count(attempts),
-            "at": .time(at), "dueAt": .time(dueAt), "origin": origin.json,
-        ])
+    func answer(_ id: SubmissionID, of apps: [BundleID]) throws(LedgerError) -> SubmissionAnswer {
+        var answer = SubmissionAnswer()
+        for bundleID in apps {
+            let key = SubmissionKey(bundleID: bundleID, submissionID: id)
+            let record = try submission(key)
+            answer.later += record.later
+            answer.reports += SubmissionReport.all(key, record, actions: try actions(on: key))
+        }
+        return answer
     }
 }

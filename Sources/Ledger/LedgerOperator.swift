@@ -15,8 +15,12 @@ public protocol LedgerOperator: AnyObject {
     /// All that the ledger has of a submission; everything in it is empty for one that it does not know.
     func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord
 
-    /// Submissions in one state, newest first; a grant each where they are granted.
-    func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow]
+    /// Lists of submissions, all as they are at one moment: one list for each query, newest first, with a row for each
+    /// grant.
+    func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]]
+
+    /// The indexes of ids that this ledger has, of those that it may lack.
+    func lookupIndexes() throws(LedgerError) -> Set<LookupIndex>
 
     /// Grants, newest first.
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow]
@@ -95,79 +99,6 @@ public struct OperatorAction: Hashable, Sendable {
         self.kind = kind
         self.note = note
         self.submission = submission
-    }
-}
-
-/// The outcomes that a ledger keeps; quarantined records stand on their topic alone.
-public enum SubmissionState: String, Hashable, Sendable, CaseIterable {
-    case granted
-    case failed
-    case retrying
-    case held
-}
-
-/// Which submissions a list shows; members that are nil do not narrow it.
-public struct SubmissionQuery: Hashable, Sendable {
-    public var state: SubmissionState
-    public var bundleID: BundleID?
-    public var userID: UserID?
-    /// The reason of a failure, or why a submission is retrying or held.
-    public var cause: String?
-    /// Continues behind the last row of the page before.
-    public var before: Int64?
-    public var limit: Int
-
-    public init(
-        state: SubmissionState, bundleID: BundleID? = nil, userID: UserID? = nil, cause: String? = nil,
-        before: Int64? = nil, limit: Int = 100
-    ) {
-        self.state = state
-        self.bundleID = bundleID
-        self.userID = userID
-        self.cause = cause
-        self.before = before
-        self.limit = limit
-    }
-}
-
-public struct SubmissionRow: Hashable, Sendable {
-    /// Its place among the submissions of its state; higher is newer.
-    public let sequence: Int64
-    public let state: SubmissionState
-    public let claimant: Claimant
-    public let origin: Origin
-    /// Granted or failed then; received then, if it waits.
-    public let at: Timestamp
-    /// The reason of a failure, or why it is retrying or held.
-    public let cause: String?
-    public let transactionID: TransactionID?
-    public let attempts: Int
-    /// When it is tried next, by the ledger's clock; nil unless it waits.
-    public let dueAt: Timestamp?
-
-    public init(
-        sequence: Int64, state: SubmissionState, claimant: Claimant, origin: Origin, at: Timestamp, cause: String?,
-        transactionID: TransactionID?, attempts: Int, dueAt: Timestamp?
-    ) {
-        self.sequence = sequence
-        self.state = state
-        self.claimant = claimant
-        self.origin = origin
-        self.at = at
-        self.cause = cause
-        self.transactionID = transactionID
-        self.attempts = attempts
-        self.dueAt = dueAt
-    }
-}
-
-extension SubmissionRow {
-    /// A granted submission, by one of its grants.
-    public init(_ row: GrantRow) {
-        self.init(
-            sequence: row.sequence, state: .granted, claimant: row.grant.claimant, origin: row.grant.origin,
-            at: row.grant.grantedAt, cause: nil, transactionID: row.grant.transactionID, attempts: row.grant.attempts,
-            dueAt: nil)
     }
 }
 

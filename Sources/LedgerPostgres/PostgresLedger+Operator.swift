@@ -30,16 +30,37 @@ extension PostgresLedger: LedgerOperator {
         }
     }
 
-    public func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
+    public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         try read { (_) throws(PostgresFailure) in
-            switch query.state {
-            case .failed: try AnswerTable(connection: connection).page(query)
-            case .retrying, .held: try RetryTable(connection: connection).page(query)
-            case .granted:
-                try GrantTable(connection: connection).page(
-                    GrantQuery(bundleID: query.bundleID, userID: query.userID, before: query.before, limit: query.limit)
-                ).map(SubmissionRow.init)
-            }
+            var lists: [[SubmissionRow]] = []
+            for query in queries { lists.append(try list(query)) }
+            return lists
+        }
+    }
+
+    private func list(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
+        switch query.state {
+        case .failed, .repeated: return try AnswerTable(connection: connection).page(query)
+        case .retrying, .held: return try RetryTable(connection: connection).page(query)
+        case .granted:
+            guard let grants = query.grants else { return [] }
+            return try GrantTable(connection: connection).page(grants).map(SubmissionRow.init)
+        }
+    }
+
+    public func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> {
+        try read { (_) throws(PostgresFailure) in
+            // One that is being made, or whose making failed, is not valid.
+            let statement = PostgresStatement(
+                """
+                SELECT relname::text, pg_get_indexdef(indexrelid) FROM pg_index
+                JOIN pg_class ON pg_class.oid = indexrelid
+                WHERE indrelid IN ('grants'::regclass, 'answers'::regclass, 'retries'::regclass) AND indisvalid
+                """)
+            return Set(
+                try connection.run(statement).rows.compactMap { row in
+                    LookupIndex(rawValue: row.text(0)).flatMap { $0.isServed(by: row.text(1)) ? $0 : nil }
+                })
         }
     }
 

@@ -38,14 +38,15 @@ struct AnswerTable {
 
     private static let insertion = AnswerColumns.written.insertion(into: "answers")
 
-    /// Failures; repeats belong to the list of grants.
+    /// Failures, or repeats.
     func page(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
         try database.page(
             AnswerColumns.selection, of: "answers", before: query.before, limit: query.limit,
             [
                 ("iif(reason IS NULL, 'repeated', 'failed') = ?", query.state.rawValue),
                 ("answers.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
-                ("reason = ?", query.cause),
+                ("submission_id = ?", query.submissionID?.rawValue), ("order_id = ?", query.orderID?.rawValue),
+                ("transaction_id = ?", query.transactionID?.rawValue), ("reason = ?", query.cause),
             ], sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }
     }

@@ -6,7 +6,7 @@ import Ledger
 final class Database {
     let path: String
     let handle: OpaquePointer
-    private var statements: [String: Statement] = [:]
+    private(set) var statements: [String: Statement] = [:]
     /// Pages in the write-ahead log after the connection's latest commit.
     private let logPages: UnsafeMutablePointer<CInt>
     /// Milliseconds that a statement waits for another connection's write.

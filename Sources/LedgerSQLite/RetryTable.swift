@@ -186,7 +186,8 @@ struct RetryTable {
             [
                 ("iif(endpoint IS NULL, 'held', 'retrying') = ?", query.state.rawValue),
                 ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
-                ("cause = ?", query.cause),
+                ("submission_id = ?", query.submissionID?.rawValue), ("order_id = ?", query.orderID?.rawValue),
+                ("transaction_id = ?", query.transactionID?.rawValue), ("cause = ?", query.cause),
             ], sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }

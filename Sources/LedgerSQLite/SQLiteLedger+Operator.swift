@@ -32,16 +32,32 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    public func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
+    public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         try read { (_) throws(StoreError) in
-            switch query.state {
-            case .failed: try AnswerTable(database: database).page(query)
-            case .retrying, .held: try RetryTable(database: database).page(query)
-            case .granted:
-                try GrantTable(database: database).page(
-                    GrantQuery(bundleID: query.bundleID, userID: query.userID, before: query.before, limit: query.limit)
-                ).map(SubmissionRow.init)
-            }
+            var lists: [[SubmissionRow]] = []
+            for query in queries { lists.append(try list(query)) }
+            return lists
+        }
+    }
+
+    private func list(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
+        switch query.state {
+        case .failed, .repeated: return try AnswerTable(database: database).page(query)
+        case .retrying, .held: return try RetryTable(database: database).page(query)
+        case .granted:
+            guard let grants = query.grants else { return [] }
+            return try GrantTable(database: database).page(grants).map(SubmissionRow.init)
+        }
+    }
+
+    public func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> {
+        try read { (_) throws(StoreError) in
+            let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+            let found = try database.statement(sql).rows({ _ in }) { row in (row.text(0), row.text(1)) }
+            return Set(
+                found.compactMap { name, definition in
+                    LookupIndex(rawValue: name).flatMap { $0.isServed(by: definition) ? $0 : nil }
+                })
         }
     }
 

@@ -14,5 +14,15 @@ struct PrintableTextTests {
         #expect(PrintableText.cut("gems", to: 4) == "gems")
         #expect(PrintableText.cut("gems", to: 3) == "ge…")
         #expect(PrintableText.cut("gems", to: 0) == "…")
+        #expect(PrintableText.cut("一二三", to: 5) == "一二…")
+        #expect(PrintableText.cut("一二三", to: 4) == "一…")
     }
+
+    @Test(
+        "Ideographs, Hangul, full-width forms and emoji take two columns, and marks none",
+        arguments: [
+            ("abc", 3), ("一二", 4), ("한글", 4), ("かな", 4), ("Ａ！", 4), ("😀", 2), ("👨‍👩‍👧", 2), ("é", 1), ("e\u{301}", 1),
+            ("ﾊﾝ", 2), ("…", 1), ("", 0),
+        ])
+    func width(text: String, columns: Int) { #expect(PrintableText.width(of: text) == columns) }
 }

@@ -15,7 +15,7 @@ struct CommandsTests {
     @Test(
         "Exit codes tell done, failed, bad usage and bad configuration apart",
         arguments: [
-            ("submissions list --state failed --limit 5 --before 9 --json", CommandParser.ExitStatus.done),
+            ("submissions list --state failed --limit 5 --before failed:9 --json", CommandParser.ExitStatus.done),
             ("submissions list --state granted --app com.example.game --user u-1", .done),
             ("submissions list --state failed --cause owned_by_another_user", .done),
             ("submissions list --state retrying --cause no_answer", .done),
@@ -24,14 +24,17 @@ struct CommandsTests {
             ("submissions list --state held --user nobody", .done),
             ("submissions list --state held --user nobody --json", .done),
             ("submissions list --state held --user -u", .done),
-            ("submissions list", .usage), ("submissions list --state parked", .usage),
+            ("submissions list", .done), ("submissions list --user nobody", .done),
+            ("submissions list --state parked", .usage),
+            ("find u-1", .done), ("find gone --limit 5", .failed), ("find gone --json", .failed), ("find", .usage),
             ("submissions list --state held --limit 0", .usage),
             ("submissions list --state held --limit 1001", .usage),
             ("submissions show granted --app com.example.game", .done), ("submissions show granted", .done),
             ("submissions show gone", .failed), ("submissions show gone --json", .failed),
             ("submissions show -- -gone", .failed), ("submissions show -gone", .usage), ("submissions show", .usage),
             ("grants show", .usage), ("grants show --limit 3", .usage), ("grants show --user u-1", .done),
-            ("grants show --user nobody", .failed), ("grants show --user nobody --json", .failed),
+            ("grants show --user nobody", .failed), ("grants show --user nobody --before 5", .done),
+            ("grants show --user nobody --json", .failed),
             ("grants show 1000001 --json", .done), ("grants show --order o-1", .done),
             ("grants show --submission granted", .done),
             ("submissions list --state held --config /nowhere/grantor.yaml", .configuration), ("migrate", .done),
@@ -95,7 +98,8 @@ struct CommandsTests {
     @Test("Every command explains itself in lines of at most 80 characters")
     func help() {
         for line in [
-            "", "migrate", "submissions", "submissions list", "submissions show", "grants", "grants show", "ledger",
+            "", "migrate", "find", "submissions", "submissions list", "submissions show", "grants", "grants show",
+            "ledger",
             "ledger accept",
         ] {
             let result = grantor("help \(line)")

@@ -119,14 +119,27 @@ final class FixedLedger: LedgerOperator, Sendable {
         }
     }
 
-    func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
-        note("submissions \(query)")
-        guard query.userID != "nobody" else { return [] }
-        return [
-            SubmissionRow(
-                sequence: 7, state: query.state, claimant: Self.claimant("s-7"), origin: Self.origin, at: Self.time,
-                cause: "no_answer", transactionID: "1000007", attempts: 3, dueAt: Self.time)
-        ]
+    /// One row of each list, but for what is "nobody" or "gone".
+    func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
+        for query in queries { note("submissions \(query)") }
+        return queries.map { query in
+            let words = [query.userID?.rawValue, query.submissionID?.rawValue, query.orderID?.rawValue]
+            guard !words.contains(where: { ["nobody", "gone", "later"].contains($0) }) else { return [] }
+            let isWaiting = query.state.isWaiting
+            return [
+                SubmissionRow(
+                    sequence: 7, state: query.state, claimant: Self.claimant(query.submissionID ?? "s-7"),
+                    origin: Self.origin, receivedAt: isWaiting ? Self.time : nil,
+                    decidedAt: isWaiting ? nil : Self.time,
+                    cause: "no_answer", transactionID: "1000007", productID: "com.example.game.gems100", attempts: 3,
+                    dueAt: isWaiting ? Self.time.advanced(by: .seconds(-180)) : nil)
+            ]
+        }
+    }
+
+    func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> {
+        note("indexes")
+        return Set(LookupIndex.allCases).subtracting([.grantsOrder])
     }
 
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {

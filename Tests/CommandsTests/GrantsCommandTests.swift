@@ -36,7 +36,7 @@ struct GrantsCommandTests {
     func nothing() {
         #expect(
             grantor("grants show --user nobody").errors
-                == "grantor: no grants found; grantor submissions list --state retrying, held or failed shows what has none\n"
+                == "grantor: no grants found; grantor submissions list shows what has none\n"
         )
         let json = grantor("grants show --user nobody --json")
         #expect(json.status == .failed && json.output == "{\n  \"grants\" : [\n\n  ]\n}\n")

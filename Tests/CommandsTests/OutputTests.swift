@@ -37,6 +37,20 @@ struct TextTableTests {
         #expect(TextTable(header: ["ABCDEF"], rows: [["12"]]).text(maxWidth: 4) == "ABC…\n12\n")
     }
 
+    @Test("Characters that take two columns shift no column behind them")
+    func wide() {
+        let table = TextTable(header: ["USER", "STATE"], rows: [["玩家一号", "held"], ["u", "failed"]])
+        #expect(table.text() == "USER      STATE\n玩家一号  held\nu         failed\n")
+        let narrow = TextTable(header: ["A", "B"], rows: [["1", "一二三四五六七"]]).text(maxWidth: 13)
+        #expect(narrow == "A  B\n1  一二三四…\n")
+    }
+
+    @Test("A column that says nothing of any row is left out")
+    func emptyColumns() {
+        let table = TextTable(header: ["A", "B", "C"], rows: [["1", "-", "-"], ["2", "-", "3"]])
+        #expect(table.withoutEmptyColumns().text() == "A  C\n1  -\n2  3\n")
+    }
+
     @Test("No cell can break a line or steer the terminal")
     func control() {
         let text = TextTable(header: ["A"], rows: [["\u{1B}[31m\n\u{202E}x"]]).text()

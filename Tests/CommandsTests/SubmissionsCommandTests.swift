@@ -1,5 +1,6 @@
 import CommandParser
 import Contract
+import Foundation
 import Ledger
 import Testing
 
@@ -14,25 +15,56 @@ struct SubmissionsCommandTests {
     @Test("A list asks for what its options say")
     func query() {
         let result = grantor(
-            "submissions list --state failed --cause unknown_product --app com.example.game --user u-1 --before 9 --limit 1"
+            "submissions list --state failed --cause unknown_product --app com.example.game --user u-1 --before failed:9 --limit 1"
         )
         let query = SubmissionQuery(
             state: .failed, bundleID: "com.example.game", userID: "u-1", cause: "unknown_product", before: 9, limit: 1)
         #expect(grantor.ledger.questions == ["submissions \(query)"])
         #expect(
             result.output == """
-                SUBMISSION  APP               STATE   CAUSE      USER  ORDER  ATTEMPTS  AT                        DUE
-                s-7         com.example.game  failed  no_answer  u-1   o-1    3         2023-11-14T22:13:20.000Z  2023-11-14T22:13:20.000Z
-                More: --before 7
+                SUBMISSION  STATE   CAUSE      APP               USER  ORDER  TRANSACTION  PRODUCT                   DECIDED                   ATTEMPTS
+                s-7         failed  no_answer  com.example.game  u-1   o-1    1000007      com.example.game.gems100  2023-11-14T22:13:20.000Z  3
+                More: --before failed:7
 
                 """)
+    }
+
+    @Test("What waits says since when it is due, in place of a moment in the past")
+    func due() {
+        let output = grantor("submissions list --state retrying").output
+        #expect(output.contains("  RECEIVED                  NEXT TRY         ATTEMPTS\n"))
+        #expect(output.contains("  2023-11-14T22:13:20.000Z  due since 3 min  3\n"))
+    }
+
+    @Test("Without a state every state is listed, those that wait first")
+    func everyState() {
+        let output = grantor("submissions list").output
+        let states = output.split(separator: "\n").dropFirst().map { $0.split(separator: " ")[1] }
+        #expect(states == ["held", "retrying", "failed", "repeated", "granted"])
+    }
+
+    @Test("A list of one order says what it could not look through, and a user's needs no index")
+    func order() {
+        let result = grantor("submissions list --order o-1")
+        #expect(result.output.hasSuffix("\nNot looked through: grants by their orders (no index grants_order).\n"))
+        #expect(result.status == .done && !result.output.contains("  granted  "))
+        let json = grantor("submissions list --order o-1 --json").output
+        #expect(json.contains("\"notSearched\" : [\n    \"grants_order\"\n  ]"))
+        #expect(!grantor("submissions list --order o-1 --user u-1").output.contains("Not looked through"))
+        #expect(!grantor("submissions list --transaction 1000007").output.contains("Not looked through"))
     }
 
     @Test("A list as JSON has the same, and where the next page begins")
     func json() {
         let result = grantor("submissions list --state held --limit 1 --json")
-        #expect(result.output.contains("\"next\" : 7") && result.output.contains("\"submissionId\" : \"s-7\""))
+        #expect(result.output.contains("\"next\" : \"held:7\"") && result.output.contains("\"submissionId\" : \"s-7\""))
         #expect(!grantor("submissions list --state held --json").output.contains("next"))
+    }
+
+    @Test("A place in another state's list is a mistake")
+    func otherPlace() {
+        #expect(grantor("submissions list --state held --before failed:7").status == .usage)
+        #expect(grantor("submissions list --before 7").status == .usage)
     }
 
     @Test("A list may be empty")
@@ -49,7 +81,7 @@ struct SubmissionsCommandTests {
         #expect(result.errors == "grantor: no app \"com.example.gmae\" is configured or has such submissions\n")
         #expect(result.status == .failed && result.output == "No submissions.\n")
         #expect(grantor("submissions list --state held --user nobody --app com.example.game").status == .done)
-        #expect(grantor("submissions list --state held --user nobody --app gone --before 9").status == .done)
+        #expect(grantor("submissions list --state held --user nobody --app gone --before held:9").status == .done)
     }
 
     @Test("Rows that only a later version can read are no unknown submission")
@@ -61,12 +93,24 @@ struct SubmissionsCommandTests {
                 == "grantor: 1 more row was written by a later version, which alone can show it\n")
     }
 
-    @Test("Without an app every app of the file is asked, and that of malformed submissions")
+    @Test("Without an app those are asked that the ledger has it of")
     func everyApp() {
         #expect(grantor("submissions show failed").status == .done)
+        #expect(grantor.ledger.questions.last == "submission com.example.game/failed")
+    }
+
+    @Test("An app that is not in the file is asked, too")
+    func unlistedApp() throws {
+        try "apps: []\n".write(toFile: grantor.folder + "/apps.yaml", atomically: true, encoding: .utf8)
+        #expect(grantor("submissions show failed").status == .done)
+    }
+
+    @Test("Where no list has it the apps of the file are asked, and that of malformed submissions")
+    func configuredApps() {
+        #expect(grantor("submissions show later").errors.contains("later version"))
         #expect(
-            grantor.ledger.questions == [
-                "submission com.example.puzzle/failed", "submission com.example.game/failed", "submission /failed",
+            grantor.ledger.questions.suffix(3) == [
+                "submission com.example.puzzle/later", "submission com.example.game/later", "submission /later",
             ])
     }
 
@@ -86,7 +130,7 @@ struct SubmissionsCommandTests {
     func unknown() {
         #expect(
             grantor("submissions show gone").errors
-                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, stands on the quarantine topic, failed with an app that is not configured, or was never submitted\n"
+                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, stands on the quarantine topic, or was never submitted\n"
         )
         #expect(grantor("submissions show gone --json").output == "{\n  \"submissions\" : [\n\n  ]\n}\n")
     }
@@ -97,21 +141,22 @@ struct SubmissionsCommandTests {
         #expect(
             output == """
                 Submission retrying
-                  Neither granted nor refused yet: Apple cannot tell, and is asked again at 2023-11-14T22:13:35.000Z.
+                  Neither granted nor refused yet: Apple cannot tell, and is asked again in 15 s, at 2023-11-14T22:13:35.000Z.
 
                   app   com.example.game
                   user  u-1
 
                 Retrying
-                  user        u-1
-                  order       o-1
-                  from        receipts.submitted, partition 5, offset 173
-                  received    2023-11-14T22:13:20.000Z
-                  cause       no_answer
-                  detail      HTTP 502.
-                  attempts    1
-                  tried next  2023-11-14T22:13:35.000Z
-                  endpoint    verify_receipt/production/
+                  user      u-1
+                  order     o-1
+                  from      receipts.submitted, partition 5, offset 173
+                  received  2023-11-14T22:13:20.000Z
+                  cause     no_answer
+                  detail    HTTP 502.
+                  attempts  1
+                  due       2023-11-14T22:13:35.000Z
+                  next try  in 15 s
+                  endpoint  verify_receipt/production/
 
                 Attempts that decided nothing
                   2023-11-14T22:13:20.000Z  no_answer: HTTP 502.

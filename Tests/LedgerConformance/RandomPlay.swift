@@ -227,12 +227,7 @@ public struct LedgerContent: Hashable {
             rows += try ledger.submissions(SubmissionQuery(state: state, limit: 10_000))
         }
         // Places in a ledger are its own: what was rolled back leaves gaps in one and none in another.
-        submissions = Set(
-            rows.map {
-                SubmissionRow(
-                    sequence: 0, state: $0.state, claimant: $0.claimant, origin: $0.origin, at: $0.at, cause: $0.cause,
-                    transactionID: $0.transactionID, attempts: $0.attempts, dueAt: $0.dueAt)
-            })
+        submissions = Set(rows.map { $0.at(0) })
         records = Set(
             try Set(rows.map(\.claimant.submissionKey)).map { key in
                 let record = try ledger.submission(key)

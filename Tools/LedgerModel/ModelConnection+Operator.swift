@@ -39,34 +39,62 @@ extension ModelConnection: LedgerOperator {
             isLeased: row.leasedUntil != nil, attempts: row.attempts)
     }
 
-    public func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
-        let rows: [SubmissionRow] =
-            switch query.state {
-            case .granted: model.tables.grantRows.map(SubmissionRow.init)
-            case .failed:
-                model.tables.answers.values.compactMap { sequence, answer in
-                    guard case .failed(let failure) = answer else { return nil }
-                    return SubmissionRow(
-                        sequence: sequence, state: .failed, claimant: failure.claimant, origin: failure.origin,
-                        at: failure.failedAt, cause: failure.reason, transactionID: failure.transactionID,
-                        attempts: failure.attempts, dueAt: nil)
-                }
-            case .retrying, .held:
-                model.tables.retries.rows.compactMap { row in
-                    guard (row.entry.cause.endpoint == nil) == (query.state == .held) else { return nil }
-                    return SubmissionRow(
-                        sequence: row.sequence, state: query.state, claimant: row.submission.claimant,
-                        origin: row.submission.origin, at: row.submission.receivedAt, cause: row.entry.cause.word,
-                        transactionID: row.submission.claim.transactionID, attempts: row.attempts,
-                        dueAt: Timestamp(milliseconds: row.dueAt))
-                }
-            }
-        let found = rows.sorted { $0.sequence > $1.sequence }.filter { row in
+    public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
+        queries.map(list)
+    }
+
+    public func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> { Set(LookupIndex.allCases) }
+
+    private func list(_ query: SubmissionQuery) -> [SubmissionRow] {
+        let found = rows(query.state).sorted { $0.sequence > $1.sequence }.filter { row in
             row.sequence < query.before ?? .max && (query.bundleID == nil || row.claimant.bundleID == query.bundleID)
                 && (query.userID == nil || row.claimant.userID == query.userID)
-                && (query.cause == nil || query.state == .granted || row.cause == query.cause)
+                && (query.submissionID == nil || row.claimant.submissionID == query.submissionID)
+                && (query.orderID == nil || row.claimant.orderID == query.orderID)
+                && (query.transactionID == nil || row.transactionID == query.transactionID || isKey(query, row))
+                && (query.cause == nil || row.cause == query.cause)
         }
         return Array(found.prefix(query.limit))
+    }
+
+    /// Whether a grant's key is that of the transaction that is looked for.
+    private func isKey(_ query: SubmissionQuery, _ row: SubmissionRow) -> Bool {
+        row.state == .granted
+            && model.tables.grantRows.contains {
+                $0.sequence == row.sequence && $0.grant.key.indexed == query.transactionID?.rawValue
+            }
+    }
+
+    private func rows(_ state: SubmissionState) -> [SubmissionRow] {
+        switch state {
+        case .granted: model.tables.grantRows.map(SubmissionRow.init)
+        case .failed, .repeated:
+            model.tables.answers.values.compactMap { sequence, answer in
+                switch answer {
+                case .failed(let failure) where state == .failed:
+                    SubmissionRow(
+                        sequence: sequence, state: .failed, claimant: failure.claimant, origin: failure.origin,
+                        decidedAt: failure.failedAt, cause: failure.reason, transactionID: failure.transactionID,
+                        productID: failure.productID, attempts: failure.attempts)
+                case .repeated(let repeated) where state == .repeated:
+                    SubmissionRow(
+                        sequence: sequence, state: .repeated, claimant: repeated.claimant, origin: repeated.origin,
+                        decidedAt: repeated.answeredAt, transactionID: repeated.grant.transactionID, productID: nil,
+                        attempts: 0)
+                case .failed, .repeated: nil
+                }
+            }
+        case .retrying, .held:
+            model.tables.retries.rows.compactMap { row in
+                guard (row.entry.cause.endpoint == nil) == (state == .held) else { return nil }
+                return SubmissionRow(
+                    sequence: row.sequence, state: state, claimant: row.submission.claimant,
+                    origin: row.submission.origin, receivedAt: row.submission.receivedAt, cause: row.entry.cause.word,
+                    transactionID: row.submission.claim.transactionID, productID: row.submission.claim.productID,
+                    attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
+                    isLeased: row.leasedUntil != nil)
+            }
+        }
     }
 
     public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {

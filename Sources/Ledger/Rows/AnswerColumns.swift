@@ -73,13 +73,14 @@ public enum AnswerColumns: Int32, RecordColumn {
         }
     }
 
-    /// A failure as people see it; any version can read it.
+    /// A failure or a repeat as people see it; any version can read it.
     public static func page(_ row: some RowReader) -> SubmissionRow {
         let row = TableRow(row, Self.self)
         return SubmissionRow(
-            sequence: row.integer(.sequence), state: .failed, claimant: row.claimant, origin: row.origin,
-            at: row.time(.answeredAt), cause: row.optionalText(.reason),
-            transactionID: row.optionalIdentifier(.transactionID), attempts: row.int(.attempts), dueAt: nil)
+            sequence: row.integer(.sequence), state: row.isNull(.reason) ? .repeated : .failed, claimant: row.claimant,
+            origin: row.origin, decidedAt: row.time(.answeredAt), cause: row.optionalText(.reason),
+            transactionID: row.optionalIdentifier(.transactionID), productID: row.optionalIdentifier(.productID),
+            attempts: Int(row.optionalInteger(.attempts) ?? 0))
     }
 
     /// Nil for a row that only a later version can read.

@@ -142,9 +142,10 @@ public enum RetryColumns: Int32, RecordColumn {
         let attempted = TableRow(reader, Attempted.self)
         return SubmissionRow(
             sequence: row.integer(.sequence), state: state, claimant: row.claimant, origin: row.origin,
-            at: row.time(.receivedAt), cause: attempted.text(.cause),
-            transactionID: row.optionalIdentifier(.transactionID), attempts: attempted.int(.attempts),
-            dueAt: attempted.time(.dueAt))
+            receivedAt: row.time(.receivedAt), cause: attempted.text(.cause),
+            transactionID: row.optionalText(.transactionID).map { TransactionID(reading: $0) },
+            productID: row.optionalIdentifier(.productID), attempts: attempted.int(.attempts),
+            dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil))
     }
 
     /// A row whatever the evidence is; nil for a digest that no version writes.

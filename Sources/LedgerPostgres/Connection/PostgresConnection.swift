@@ -19,7 +19,7 @@ final class PostgresConnection {
     /// The end of the call under way; nil outside of one.
     private var callEnds: Instant?
     /// Names of prepared statements by their SQL.
-    private var prepared: [String: String] = [:]
+    private(set) var prepared: [String: String] = [:]
     private var names = 0
     /// Whether the server told, within this call, that it no longer waits for standbys.
     private var isCommitUnknown = false

@@ -112,6 +112,10 @@ let migration001 = """
     CREATE UNIQUE INDEX answers_submission ON answers (submission_id, app);
     CREATE INDEX answers_origin ON answers (origin_partition, origin_offset);
     CREATE INDEX answers_user ON answers (hashtextextended(user_id, 0));
+    -- For people who look for these ids.
+    CREATE INDEX answers_order ON answers (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
+    CREATE INDEX answers_transaction ON answers (hashtextextended(transaction_id, 0))
+        WHERE transaction_id IS NOT NULL;
     -- For lists of failures.
     CREATE INDEX answers_app ON answers (app, sequence) WHERE reason IS NOT NULL;
     CREATE INDEX answers_reason ON answers (reason, sequence) WHERE reason IS NOT NULL;
@@ -160,6 +164,9 @@ let migration001 = """
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (hashtextextended(submission_id, 0));
     CREATE INDEX retries_user ON retries (hashtextextended(user_id, 0));
+    CREATE INDEX retries_order ON retries (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
+    CREATE INDEX retries_transaction ON retries (hashtextextended(transaction_id, 0))
+        WHERE transaction_id IS NOT NULL;
     CREATE INDEX retries_app ON retries (app, sequence);
     CREATE INDEX retries_cause ON retries (cause, sequence);
     -- Rows that only a later version can read.

@@ -61,14 +61,17 @@ struct AnswerTable {
         WHERE submission_id = s AND app = a AND environment IS NOT NULL
         """
 
-    /// Failures; repeats belong to the list of grants.
+    /// Failures, or repeats.
     func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
         try connection.page(
-            AnswerColumns.selection, of: "answers", where: "reason IS NOT NULL", before: query.before,
-            limit: query.limit,
+            AnswerColumns.selection, of: "answers", where: "reason IS \(query.state == .failed ? "NOT NULL" : "NULL")",
+            before: query.before, limit: query.limit,
             [
                 ("answers.app = ?", query.bundleID?.rawValue),
                 (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
+                ("submission_id = ?", query.submissionID?.rawValue),
+                (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
+                (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
                 ("reason = ?", query.cause),
             ], sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }

@@ -222,10 +222,11 @@ struct GrantTable {
     }
 
     func page(_ query: GrantQuery) throws(PostgresFailure) -> [GrantRow] {
+        // An array, because a join would begin with the first table that is named, and read all of it.
         let transaction = """
-            grants.sequence IN (
+            grants.sequence = ANY (ARRAY(
                 SELECT sequence FROM grants WHERE transaction_id = ?
-                UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?)
+                UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?))
             """
         return try connection.page(
             GrantColumns.selection, of: "grants", where: "grants.kind = 0", before: query.before, limit: query.limit,

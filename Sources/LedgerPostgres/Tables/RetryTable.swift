@@ -262,12 +262,17 @@ struct RetryTable {
 
     /// Rows that are retrying, or held.
     func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
-        try connection.page(
+        let isOfState = query.state == .held ? "endpoint IS NULL" : "endpoint IS NOT NULL"
+        return try connection.page(
             RetryColumns.selection, of: "retries",
-            where: query.state == .held ? "endpoint IS NULL" : "endpoint IS NOT NULL",
+            // Indexes of whole states are of no use to who looks for an id, and the planner is kept from them.
+            where: query.namesAnID ? "(\(isOfState)) IS TRUE" : isOfState,
             before: query.before, limit: query.limit,
             [
                 ("app = ?", query.bundleID?.rawValue), (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
+                (HashedIndex.condition("submission_id", "?"), query.submissionID?.rawValue),
+                (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
+                (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
                 ("cause = ?", query.cause),
             ], sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }

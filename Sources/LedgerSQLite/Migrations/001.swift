@@ -121,6 +121,9 @@ let migration001 = """
     CREATE UNIQUE INDEX answers_submission ON answers (submission_id, app);
     CREATE INDEX answers_origin ON answers (origin_partition, origin_offset);
     CREATE INDEX answers_user ON answers (user_id);
+    -- For people who look for these ids.
+    CREATE INDEX answers_order ON answers (order_id) WHERE order_id IS NOT NULL;
+    CREATE INDEX answers_transaction ON answers (transaction_id) WHERE transaction_id IS NOT NULL;
 
     CREATE TABLE retries (
         sequence INTEGER PRIMARY KEY,
@@ -167,6 +170,8 @@ let migration001 = """
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (submission_id);
     CREATE INDEX retries_user ON retries (user_id);
+    CREATE INDEX retries_order ON retries (order_id) WHERE order_id IS NOT NULL;
+    CREATE INDEX retries_transaction ON retries (transaction_id) WHERE transaction_id IS NOT NULL;
     CREATE INDEX retries_app ON retries (app, bytes);
     -- Rows that only a later version can read.
     CREATE INDEX retries_later ON retries (sequence)

@@ -1,0 +1,55 @@
+/// Texts from outside on their way to a terminal.
+public enum PrintableText {
+    /// The text with every character replaced that could break a line or steer a terminal.
+    public static func singleLine(_ text: String) -> String {
+        var printable = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { printable.append(scalar.breaksLines ? "\u{FFFD}" : scalar) }
+        return String(printable)
+    }
+
+    /// A text of at most so many columns; `…` stands last if some is missing.
+    public static func cut(_ text: String, to width: Int) -> String {
+        guard self.width(of: text) > width else { return text }
+        var cut = ""
+        var used = 1
+        for character in text {
+            used += self.width(of: character)
+            guard used <= width else { break }
+            cut.append(character)
+        }
+        return cut + "…"
+    }
+
+    /// The columns that a terminal gives a text: two for each ideograph, syllable of Hangul, full-width form and emoji.
+    public static func width(of text: String) -> Int {
+        // Ids are nearly always ASCII.
+        guard text.utf8.contains(where: { $0 > 0x7F }) else { return text.utf8.count }
+        return text.reduce(0) { $0 + width(of: $1) }
+    }
+
+    private static func width(of character: Character) -> Int {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        let isEmoji = first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}")
+        if isEmoji || wide.contains(where: { $0.contains(first.value) }) { return 2 }
+        switch first.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        default: return 1
+        }
+    }
+
+    /// Blocks whose characters are wide or full-width (Unicode Standard Annex 11), without emoji.
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3,
+        0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6B, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x1B2FF,
+        0x1F200...0x1F265, 0x20000...0x3FFFD,
+    ]
+}
+
+extension Unicode.Scalar {
+    fileprivate var breaksLines: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}

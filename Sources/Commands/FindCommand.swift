@@ -1,0 +1,62 @@
+import CommandParser
+import Contract
+import Ledger
+
+enum FindCommand {
+    private static let word = Parameter.argument(
+        "word", .text,
+        help: "A submission, user, order, transaction or original transaction; one that begins with a hyphen stands "
+            + "after --.")
+
+    static let command = Command<CommandContext>(
+        "find", "Finds submissions by whatever id is known of them, in all apps.",
+        discussion: """
+            One look through all that waits, was answered or granted. Original transactions are found of purchases that \
+            are granted once for them. Orders of grants are found where the ledger has an index of them. The id of an \
+            event is found nowhere: its submission and its transaction stand in the event.
+            """,
+        CommonOptions.tabulating + [CommonOptions.limit, word], run: run)
+
+    private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let (word, limit) = (try arguments[word], try arguments[CommonOptions.limit])
+        let result = try arguments.ledger(context) { ledger throws(LedgerError) in
+            try ledger.find(word, limit: limit)
+        }
+        let now = context.now()
+        try context.output(
+            arguments.format(context).render(json: result.json) { width in result.text(now: now, width: width) })
+        if result.hits.isEmpty {
+            throw CommandFailure(
+                .failed,
+                "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\": it is not read or not verified "
+                    + "yet, stands on the quarantine topic, or was never submitted")
+        }
+    }
+}
+
+extension SearchResult {
+    var json: JSONOutput {
+        let found = hits.map { hit in
+            JSONOutput.object(
+                hit.row.members.merging(["foundAs": .list(hit.meanings.map { .word($0) })]) { member, _ in member })
+        }
+        return .object([
+            "found": .list(found), "hasMore": .truth(hasMore), "notSearched": missing.isEmpty ? .absent : missing.json,
+        ])
+    }
+
+    func text(now: Timestamp, width: Int?) -> String {
+        var text = ""
+        if !hits.isEmpty {
+            let rows = hits.map { hit in
+                let cells = hit.row.cells(now: now)
+                return cells.prefix(1) + [hit.meanings.map(\.rawValue).joined(separator: ", ")] + cells.dropFirst()
+            }
+            let header = SubmissionRow.header.prefix(1) + ["FOUND AS"] + SubmissionRow.header.dropFirst()
+            text = TextTable(header: Array(header), rows: rows.map { Array($0) }, keepsFirst: true)
+                .withoutEmptyColumns().text(maxWidth: width)
+        }
+        if hasMore { text += "More exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
+        return text + missing.text
+    }
+}

@@ -1,0 +1,71 @@
+import Contract
+import Ledger
+
+/// A submission's row in a list, for people and as JSON.
+extension SubmissionRow {
+    static let header = [
+        "SUBMISSION", "STATE", "CAUSE", "APP", "USER", "ORDER", "TRANSACTION", "PRODUCT", "RECEIVED", "DECIDED",
+        "NEXT TRY", "ATTEMPTS",
+    ]
+
+    /// - Parameter now: Moments of the next try are told as seen from it.
+    func cells(now: Timestamp) -> [String] {
+        [
+            claimant.submissionID.rawValue, state.rawValue, cause ?? "-",
+            claimant.bundleID.rawValue.isEmpty ? "-" : claimant.bundleID.rawValue, claimant.userID.rawValue,
+            claimant.orderID?.rawValue ?? "-", transactionID?.rawValue ?? "-", productID?.rawValue ?? "-",
+            receivedAt?.rfc3339 ?? "-", decidedAt?.rfc3339 ?? "-",
+            dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now).short } ?? "-",
+            state == .repeated ? "-" : String(attempts),
+        ]
+    }
+
+    var json: JSONOutput { .object(members) }
+
+    var members: [String: JSONOutput] {
+        [
+            "submissionId": .id(claimant.submissionID), "bundleId": .id(claimant.bundleID),
+            "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "state": .word(state),
+            "cause": .text(cause), "transactionId": .id(transactionID),
+            "originalTransactionId": .id(originalTransactionID), "productId": .id(productID),
+            "attempts": state == .repeated ? .absent : .count(attempts), "receivedAt": .time(receivedAt),
+            "decidedAt": .time(decidedAt), "dueAt": .time(dueAt),
+            "isLeased": dueAt == nil ? .absent : .truth(isLeased), "origin": origin.json,
+        ]
+    }
+}
+
+/// When something that waits is tried again, in words of people. The moment is the ledger's, and the present one this
+/// host's.
+struct NextTry: Hashable, Sendable {
+    let dueAt: Timestamp
+    /// Whether a worker is at it; its lease ends when it is due.
+    let isLeased: Bool
+    let now: Timestamp
+
+    /// For a cell: "now", "in 15 s", "due since 3 min".
+    var short: String {
+        if isLeased { return "now" }
+        return isDue ? "due since \(distance)" : "in \(distance)"
+    }
+
+    /// For a sentence, behind "is tried again".
+    var words: String {
+        if isLeased { return "now" }
+        return isDue ? "soon: it is due since \(distance)" : "in \(distance), at \(dueAt.rfc3339)"
+    }
+
+    private var isDue: Bool { dueAt <= now }
+
+    private var distance: String { Self.words(seconds: abs(dueAt.milliseconds - now.milliseconds) / 1000) }
+
+    /// A length of time in its largest unit, rounded down.
+    static func words(seconds: Int64) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7_200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3_600) h"
+        default: "\(seconds / 86_400) days"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Contract
+
+/// One look for a word that may be the id of anything, over all apps of a ledger.
+///
+/// Each query finds an index, so the look costs the same in a ledger of any size. Event ids are digests and lead back to
+/// nothing: the event's submission and transaction do.
+public struct Search: Hashable, Sendable {
+    /// What a word is to a submission that was found by it.
+    public enum Meaning: String, Hashable, Sendable, CaseIterable {
+        case submission
+        case user
+        case order
+        case transaction
+        case originalTransaction = "original_transaction"
+    }
+
+    /// Longest word that can be an id, in UTF-8. Longer ones are nobody's.
+    public static let mostBytes = 512
+
+    public let word: String
+    /// Most hits.
+    public let limit: Int
+    public let queries: [SubmissionQuery]
+    /// Indexes that the ledger lacks, so that rows may be there that are not found.
+    public let missing: [LookupIndex]
+
+    /// - Parameter indexes: Those that the ledger has.
+    public init(_ word: String, limit: Int, indexes: Set<LookupIndex>) {
+        self.word = word
+        self.limit = limit
+        guard (1...Self.mostBytes).contains(word.utf8.count), !word.utf8.contains(0) else {
+            (queries, missing) = ([], [])
+            return
+        }
+        var all: [SubmissionQuery] = []
+        for state in SubmissionState.allCases {
+            // One more than are shown says whether there are more.
+            let query = SubmissionQuery(state: state, limit: limit + 1)
+            all.append(query.with { $0.submissionID = SubmissionID(word) })
+            all.append(query.with { $0.userID = UserID(word) })
+            all.append(query.with { $0.orderID = OrderID(word) })
+            let transaction = TransactionID(reading: word)
+            if transaction.isWellFormed { all.append(query.with { $0.transactionID = transaction }) }
+        }
+        queries = all.filter { $0.neededIndex.map(indexes.contains) ?? true }
+        let needed = Set(all.compactMap(\.neededIndex))
+        missing = LookupIndex.allCases.filter { needed.contains($0) && !indexes.contains($0) }
+    }
+
+    /// The hits in the answers to ``queries``: each row once, the latest first.
+    public func result(_ lists: [[SubmissionRow]]) -> SearchResult {
+        var hits: [SearchResult.Hit] = []
+        var seen: Set<SubmissionRow> = []
+        for row in lists.joined() where seen.insert(row).inserted {
+            hits.append(SearchResult.Hit(row: row, meanings: meanings(for: row)))
+        }
+        hits.sort { ($0.row.latest, $0.row.sequence) > ($1.row.latest, $1.row.sequence) }
+        return SearchResult(hits: Array(hits.prefix(limit)), hasMore: hits.count > limit, missing: missing)
+    }
+
+    private func meanings(for row: SubmissionRow) -> [Meaning] {
+        let transaction = TransactionID(reading: word)
+        var meanings: [Meaning] = []
+        if row.claimant.submissionID == SubmissionID(word) { meanings.append(.submission) }
+        if row.claimant.userID == UserID(word) { meanings.append(.user) }
+        if row.claimant.orderID == OrderID(word) { meanings.append(.order) }
+        if row.transactionID == transaction { meanings.append(.transaction) }
+        if row.originalTransactionID == transaction, row.transactionID != transaction {
+            meanings.append(.originalTransaction)
+        }
+        return meanings
+    }
+}
+
+public struct SearchResult: Hashable, Sendable {
+    public struct Hit: Hashable, Sendable {
+        public let row: SubmissionRow
+        public let meanings: [Search.Meaning]
+    }
+
+    public let hits: [Hit]
+    /// More are there than the limit.
+    public let hasMore: Bool
+    /// As ``Search/missing``.
+    public let missing: [LookupIndex]
+
+    public init(hits: [Hit], hasMore: Bool, missing: [LookupIndex]) {
+        self.hits = hits
+        self.hasMore = hasMore
+        self.missing = missing
+    }
+}
+
+extension LedgerOperator {
+    /// Looks for a word among the ids of all apps.
+    public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
+        let search = Search(word, limit: limit, indexes: try lookupIndexes())
+        return search.result(search.queries.isEmpty ? [] : try submissions(search.queries))
+    }
+}
+
+extension SubmissionQuery {
+    fileprivate func with(_ change: (inout Self) -> Void) -> Self {
+        var query = self
+        change(&query)
+        return query
+    }
+}
+
+extension SubmissionRow {
+    /// The latest moment that is known of it.
+    fileprivate var latest: Int64 { (decidedAt ?? receivedAt)?.milliseconds ?? 0 }
+}

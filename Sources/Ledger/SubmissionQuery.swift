@@ -1,0 +1,182 @@
+public import Contract
+
+/// The states that a ledger lists submissions by; quarantined records stand on their topic alone. In the order in which
+/// people need them: those that wait come first.
+public enum SubmissionState: String, Hashable, Sendable, CaseIterable {
+    case held
+    case retrying
+    case failed
+    /// Another submission's grant answers it: the purchase is the user's.
+    case repeated
+    case granted
+}
+
+/// Which submissions a list shows; members that are nil do not narrow it.
+public struct SubmissionQuery: Hashable, Sendable {
+    public var state: SubmissionState
+    public var bundleID: BundleID?
+    public var userID: UserID?
+    public var submissionID: SubmissionID?
+    /// Alone it needs the ``LookupIndex`` of the state, or all rows are read.
+    public var orderID: OrderID?
+    /// The transaction of a grant, also the original one where that makes the grant key; of others the transaction that
+    /// they are about, or claim. Alone it needs the ``LookupIndex`` of the state, or all rows are read.
+    public var transactionID: TransactionID?
+    /// The reason of a failure, or why a submission is retrying or held. Others have none.
+    public var cause: String?
+    /// Continues behind the last row of the page before.
+    public var before: Int64?
+    public var limit: Int
+
+    public init(
+        state: SubmissionState, bundleID: BundleID? = nil, userID: UserID? = nil, submissionID: SubmissionID? = nil,
+        orderID: OrderID? = nil, transactionID: TransactionID? = nil, cause: String? = nil, before: Int64? = nil,
+        limit: Int = 100
+    ) {
+        self.state = state
+        self.bundleID = bundleID
+        self.userID = userID
+        self.submissionID = submissionID
+        self.orderID = orderID
+        self.transactionID = transactionID
+        self.cause = cause
+        self.before = before
+        self.limit = limit
+    }
+
+    /// The index without which every row of the state would be read; nil if the others narrow it, or none is needed.
+    public var neededIndex: LookupIndex? {
+        guard userID == nil, submissionID == nil else { return nil }
+        if transactionID != nil {
+            // The unique indexes of grants have transactions.
+            guard state != .granted else { return nil }
+            return state.isWaiting ? .retriesTransaction : .answersTransaction
+        }
+        guard orderID != nil else { return nil }
+        return state.isWaiting ? .retriesOrder : state == .granted ? .grantsOrder : .answersOrder
+    }
+
+    /// Whether it is narrowed by an id that few rows have.
+    public var namesAnID: Bool { userID != nil || submissionID != nil || orderID != nil || transactionID != nil }
+
+    /// The grants that a list of those granted has; nil for none.
+    public var grants: GrantQuery? {
+        guard cause == nil else { return nil }
+        return GrantQuery(
+            bundleID: bundleID, userID: userID, orderID: orderID, transactionID: transactionID,
+            submissionID: submissionID, before: before, limit: limit)
+    }
+}
+
+extension SubmissionState {
+    /// Whether its submissions stand in `retries`.
+    public var isWaiting: Bool { self == .held || self == .retrying }
+}
+
+/// An index of ids that a ledger may lack. The raw value is its name in the database.
+///
+/// The tables of what waits and what was answered have theirs from the start. Of grants, which are never deleted, each
+/// index makes every write dearer, so an operator adds it who needs it.
+public enum LookupIndex: String, Hashable, Sendable, CaseIterable {
+    case grantsOrder = "grants_order"
+    case answersOrder = "answers_order"
+    case answersTransaction = "answers_transaction"
+    case retriesOrder = "retries_order"
+    case retriesTransaction = "retries_transaction"
+
+    public var column: String {
+        switch self {
+        case .grantsOrder, .answersOrder, .retriesOrder: "order_id"
+        case .answersTransaction, .retriesTransaction: "transaction_id"
+        }
+    }
+
+    /// The rows that are not found without it.
+    public var rows: String {
+        switch self {
+        case .grantsOrder: "grants by their orders"
+        case .answersOrder: "failures and repeats by their orders"
+        case .answersTransaction: "failures and repeats by their transactions"
+        case .retriesOrder: "submissions that wait, by their orders"
+        case .retriesTransaction: "submissions that wait, by their transactions"
+        }
+    }
+
+    /// Whether an index of its name serves it.
+    /// - Parameter definition: The index as the database's catalogue has it.
+    public func isServed(by definition: String) -> Bool {
+        definition.contains("(\(column))") || definition.contains("(hashtextextended(\(column), ")
+    }
+}
+
+extension LedgerOperator {
+    /// The submissions of one list, newest first.
+    public func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
+        try submissions([query]).first ?? []
+    }
+}
+
+public struct SubmissionRow: Hashable, Sendable {
+    /// Its place among the submissions of its state; higher is newer.
+    public let sequence: Int64
+    public let state: SubmissionState
+    public let claimant: Claimant
+    public let origin: Origin
+    /// Nil for answers, which do not keep it.
+    public let receivedAt: Timestamp?
+    /// Granted, failed or repeated then; nil while it waits.
+    public let decidedAt: Timestamp?
+    /// The reason of a failure, or why it is retrying or held.
+    public let cause: String?
+    /// The grant's, also the one that answers it; of others the one that they are about, or claim.
+    public let transactionID: TransactionID?
+    /// A grant's.
+    public let originalTransactionID: TransactionID?
+    public let productID: ProductID?
+    public let attempts: Int
+    /// When it is tried next, or when the lease ends that a worker has, by the ledger's clock; nil unless it waits.
+    public let dueAt: Timestamp?
+    /// Whether a worker is at it.
+    public let isLeased: Bool
+
+    public init(
+        sequence: Int64, state: SubmissionState, claimant: Claimant, origin: Origin, receivedAt: Timestamp? = nil,
+        decidedAt: Timestamp? = nil, cause: String? = nil, transactionID: TransactionID?,
+        originalTransactionID: TransactionID? = nil, productID: ProductID?, attempts: Int, dueAt: Timestamp? = nil,
+        isLeased: Bool = false
+    ) {
+        self.sequence = sequence
+        self.state = state
+        self.claimant = claimant
+        self.origin = origin
+        self.receivedAt = receivedAt
+        self.decidedAt = decidedAt
+        self.cause = cause
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.productID = productID
+        self.attempts = attempts
+        self.dueAt = dueAt
+        self.isLeased = isLeased
+    }
+}
+
+extension SubmissionRow {
+    /// A granted submission, by one of its grants.
+    public init(_ row: GrantRow) {
+        let grant = row.grant
+        self.init(
+            sequence: row.sequence, state: .granted, claimant: grant.claimant, origin: grant.origin,
+            receivedAt: grant.receivedAt, decidedAt: grant.grantedAt, transactionID: grant.transactionID,
+            originalTransactionID: grant.originalTransactionID, productID: grant.productID, attempts: grant.attempts)
+    }
+
+    /// The row at another place.
+    public func at(_ sequence: Int64) -> SubmissionRow {
+        SubmissionRow(
+            sequence: sequence, state: state, claimant: claimant, origin: origin, receivedAt: receivedAt,
+            decidedAt: decidedAt, cause: cause, transactionID: transactionID,
+            originalTransactionID: originalTransactionID, productID: productID, attempts: attempts, dueAt: dueAt,
+            isLeased: isLeased)
+    }
+}

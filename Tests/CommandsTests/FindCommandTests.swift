@@ -1,0 +1,74 @@
+import CommandParser
+import Contract
+import Ledger
+import Testing
+
+@testable import Commands
+
+@Suite("One look for any id")
+struct FindCommandTests {
+    private let grantor: SampleRun
+
+    init() throws { grantor = try SampleRun() }
+
+    @Test("Each hit is a row that says what the word is to it")
+    func rows() {
+        let result = grantor("find u-1")
+        let lines = result.output.split(separator: "\n")
+        #expect(lines[0].hasPrefix("SUBMISSION  FOUND AS          STATE     CAUSE"))
+        #expect(lines.contains { $0.hasPrefix("s-7         user              held") })
+        #expect(lines.contains { $0.hasPrefix("u-1         submission, user  granted") })
+        #expect(lines.last == "Not looked through: grants by their orders (no index grants_order).")
+        #expect(result.status == .done && result.errors.isEmpty)
+    }
+
+    @Test("More hits than the limit are said to exist")
+    func more() {
+        let result = grantor("find u-1 --limit 2")
+        #expect(result.output.contains("\nMore exist than these 2; --limit shows more, a list goes through all.\n"))
+        #expect(grantor("find u-1 --limit 2 --json").output.contains("\"hasMore\" : true"))
+        #expect(grantor("find u-1 --json").output.contains("\"hasMore\" : false"))
+    }
+
+    @Test("A hit as JSON is the row of a list, with what the word is to it")
+    func json() {
+        let output = grantor("find 1000007 --json").output
+        #expect(output.contains("\"foundAs\" : [\n        \"transaction\"\n      ]"))
+        #expect(output.contains("\"submissionId\" : \"s-7\""))
+    }
+
+    @Test("A word that nothing has ends with 1, and in one line")
+    func nothing() {
+        let long = String(repeating: "x", count: Search.mostBytes + 1)
+        for line in ["find \(long)", "find \(long) --json"] {
+            let result = grantor(line)
+            #expect(
+                result.status == .failed && result.errors.hasPrefix("grantor: nothing in the ledger has the id \"xx"))
+        }
+    }
+}
+
+@Suite("Moments of the next try")
+struct NextTryTests {
+    private func next(_ seconds: Int, isLeased: Bool = false) -> NextTry {
+        NextTry(
+            dueAt: FixedLedger.time.advanced(by: .seconds(seconds)), isLeased: isLeased, now: FixedLedger.time)
+    }
+
+    @Test(
+        "are told from now on, in one unit",
+        arguments: [
+            (15, "in 15 s"), (119, "in 119 s"), (120, "in 2 min"), (7_199, "in 119 min"), (7_200, "in 2 h"),
+            (172_800, "in 2 days"), (0, "due since 0 s"), (-181, "due since 3 min"),
+        ])
+    func short(seconds: Int, words: String) { #expect(next(seconds).short == words) }
+
+    @Test("A row that a worker has is tried now")
+    func leased() { #expect(next(60, isLeased: true).short == "now" && next(-60, isLeased: true).words == "now") }
+
+    @Test("A sentence has the moment, unless it is over")
+    func words() {
+        #expect(next(15).words == "in 15 s, at 2023-11-14T22:13:35.000Z")
+        #expect(next(-15).words == "soon: it is due since 15 s")
+    }
+}

@@ -1,0 +1,57 @@
+import Contract
+import Ledger
+import LedgerConformance
+import PostgresTesting
+import Testing
+
+@testable import LedgerPostgres
+
+@Suite("Plans of look-ups")
+struct LookupPlanTests {
+    /// Rows of many users, so that the planner knows that ids are rare.
+    private static let filling = """
+        INSERT INTO partitions (topic, partition) VALUES ('t', 0);
+        INSERT INTO products VALUES (1, 'app', 'p', 'consumable', '');
+        INSERT INTO grants (product, purchased_at, origin_offset, received_at, granted_at, origin_partition, quantity,
+            attempts, environment, format, transaction_id, verified_by, submission_id, user_id, order_id)
+        SELECT 1, 0, n, 0, 0, 1, 1, 1, 0, 1, n::text, '0', 's-' || n, 'u-' || n, 'o-' || n
+        FROM generate_series(1, 20000) AS n;
+        INSERT INTO answers (origin_offset, answered_at, origin_partition, attempts, format, app, submission_id, user_id,
+            order_id, transaction_id, reason, detail, digest)
+        SELECT n, 0, 1, 1, 1, 'app', 's-' || n, 'u-' || n, 'o-' || n, n::text, 'r', '', ''
+        FROM generate_series(1, 20000) AS n;
+        INSERT INTO retries (origin_offset, received_at, due_at, bytes, origin_partition, attempts, signed, digest, app,
+            submission_id, user_id, order_id, cause, detail, transaction_id, evidence_kind, evidence, endpoint)
+        SELECT n, 0, 0, 0, 1, 1, 0, sha256(n::text::bytea), 'app', 's-' || n, 'u-' || n, 'o-' || n, 'c', '', n::text,
+            'receipt', '', CASE WHEN n % 2 = 0 THEN 'e' END
+        FROM generate_series(1, 20000) AS n;
+        CREATE INDEX IF NOT EXISTS grants_order ON grants (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
+        """
+
+    @Test("A look for a word finds each table's rows by an index of ids", arguments: [true, false])
+    func plans(hasStatistics: Bool) throws {
+        let database = try TemporaryLedger()
+        defer { database.remove() }
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        let ledger = try PostgresLedger(configuration)
+        try ledger.connection.script(Self.filling)
+        if hasStatistics { try ledger.connection.script("ANALYZE") }
+        // A grant, a failure and one that is held: the word is their transaction.
+        #expect(try ledger.find("17", limit: 50).hits.count == 3)
+        let pages = ledger.connection.prepared.filter { $0.key.contains("LIMIT $2::bigint") }
+        #expect(pages.count >= 18)
+        for (sql, name) in pages {
+            let plan = try ledger.connection.run([
+                PostgresStatement("SET plan_cache_mode = force_custom_plan"),
+                PostgresStatement("EXPLAIN EXECUTE \(name) (9223372036854775807, 50, '17')"),
+            ])[1].rows.map { $0.text(0).drop { $0 == " " } }
+            for table in ["grants", "answers", "retries"] where sql.contains("FROM \(table) ") {
+                #expect(!plan.contains { $0.contains("Seq Scan on \(table)") }, "\(plan)")
+                // All rows from the newest on, each held against the word.
+                #expect(!plan.contains("Index Cond: (sequence < '9223372036854775807'::bigint)"), "\(plan)")
+                #expect(plan.contains { $0.contains("\(table)_") && !$0.contains("_pkey") }, "\(plan)")
+            }
+        }
+    }
+}

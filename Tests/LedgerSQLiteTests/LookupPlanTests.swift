@@ -1,0 +1,31 @@
+import Contract
+import Ledger
+import LedgerConformance
+import Testing
+
+@testable import LedgerSQLite
+
+@Suite("Plans of look-ups")
+struct LookupPlanTests {
+    @Test("A look for a word finds each table's rows by an index of ids", arguments: ["o-1", "1000001"])
+    func plans(word: String) throws {
+        let folder = TemporaryLedger()
+        defer { folder.remove() }
+        try SQLiteLedger.migrate(folder.configuration)
+        let ledger = try SQLiteLedger(folder.configuration)
+        try ledger.database.run("CREATE INDEX IF NOT EXISTS grants_order ON grants (order_id)")
+        _ = try ledger.find(word, limit: 50)
+        let pages = ledger.database.statements.keys.filter { $0.contains("LIMIT ?2") }
+        #expect(pages.count >= 9)
+        for sql in pages {
+            let plan = try ledger.database.statement("EXPLAIN QUERY PLAN " + sql).rows({ _ in }) { $0.text(3) }
+            for table in ["grants", "answers", "retries"] where sql.contains("FROM \(table) ") {
+                let steps = plan.filter { $0.contains(" \(table) ") || $0.hasSuffix(" \(table)") }
+                #expect(!steps.isEmpty && steps.allSatisfy { $0.contains("SEARCH") }, "\(plan) of \(sql)")
+                // All rows from the newest on, each held against the word.
+                #expect(!steps.contains { $0.hasSuffix("(rowid<?)") }, "\(plan) of \(sql)")
+                #expect(plan.contains { $0.contains("INDEX \(table)_") }, "\(plan) of \(sql)")
+            }
+        }
+    }
+}
