@@ -30,7 +30,10 @@ enum RunCommand {
         let logger = Logger(label: "grantor")
         logger.info("Starting", metadata: metadata(configuration))
         do throws(WorkerFailure) {
-            try WorkerProcess(configuration, logger: logger).run()
+            try WorkerProcess(configuration, logger: logger) { registry throws(WorkerFailure) in
+                guard let api = configuration.api else { return nil }
+                return try APIServer(api, ledger: configuration.ledger, logger: logger, registry: registry)
+            }.run()
         } catch {
             throw ended(CommandFailure(error), by: logger)
         }

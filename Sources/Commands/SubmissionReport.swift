@@ -144,11 +144,14 @@ struct SubmissionReport: Sendable {
 }
 
 extension SubmissionReport {
-    var json: JSONOutput {
+    /// - Parameter mostGrants: How many are shown, the oldest; `moreGrants` says how many more there are.
+    func json(mostGrants: Int = .max) -> JSONOutput {
+        let more = record.grants.count - mostGrants
         var members: [String: JSONOutput] = [
             "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "userId": .id(user),
             "state": .word(state),
-            "grants": .list(record.grants.map(\.grant.json)),
+            "grants": .list(record.grants.prefix(mostGrants).map(\.grant.json)),
+            "moreGrants": more > 0 ? .count(more) : .absent,
             "waiting": .list(record.waiting.map { WaitingReport(row: $0).json }),
             "passedOver": .list(passedOver.map(\.json)), "owed": .list(record.owed.map { OwedReport(row: $0).json }),
             "actions": .list(actions.map(Self.json)),

@@ -145,9 +145,13 @@ struct SubmissionAnswer: Sendable {
     /// Rows that only a later version can read.
     var later = 0
 
-    var json: JSONOutput {
+    var json: JSONOutput { json(mostGrants: .max) }
+
+    /// - Parameter mostGrants: Of each report; the oldest are shown.
+    func json(mostGrants: Int) -> JSONOutput {
         .object([
-            "submissions": .list(reports.map(\.json)), "laterRows": later == 0 ? .absent : .count(later),
+            "submissions": .list(reports.map { $0.json(mostGrants: mostGrants) }),
+            "laterRows": later == 0 ? .absent : .count(later),
         ])
     }
 }

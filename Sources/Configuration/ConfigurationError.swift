@@ -78,6 +78,18 @@ public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
         static let severalLines = Self(text: "the file must hold one line, the password")
         static let noCertificate = Self(text: "the file holds no certificate in PEM")
 
+        static let noTokens = Self(text: "the file holds no token")
+        static let tooManyTokens = Self(text: "the file holds more than \(TokensFile.mostTokens) tokens")
+
+        /// A line that is neither a token nor a remark. It is not shown.
+        static func noToken(line: Int) -> Self {
+            let lengths = TokensFile.lengths
+            return Self(
+                text:
+                    "line \(line) is no token, which has \(lengths.lowerBound) to \(lengths.upperBound) letters, digits "
+                    + "and -._~+/=")
+        }
+
         static func tooLarge(limit: Int) -> Self { Self(text: "the file is larger than \(limit) bytes") }
 
         /// Certificates that cannot be trusted roots.

@@ -9,7 +9,8 @@ enum Settings {
         [bootstrapServers, groupID, groupInstanceID, propertiesFile] + topics
         + [
             ledgerURL, ledgerPasswordFile, appsFile, maxCalls, maxInFlightBytes, maxRetryBytes, doubtLimit,
-            shutdownTimeout, httpBind, logLevel, logFormat, verifyReceiptProductionURL, verifyReceiptSandboxURL,
+            shutdownTimeout, httpBind, apiBind, apiTokensFile, logLevel, logFormat, verifyReceiptProductionURL,
+            verifyReceiptSandboxURL,
             serverAPIProductionURL, serverAPISandboxURL, appleProxy, appleCAFile, rootCertificates, connectTimeout,
             timeout,
         ]
@@ -74,6 +75,14 @@ enum Settings {
     static let httpBind = Setting(
         "http.bind", .bind, default: HostAndPort(host: "127.0.0.1", port: 8080),
         "address of `/livez`, `/readyz` and `/metrics`; `[::1]:8080` for IPv6, port 0 for any free one")
+    static let apiBind = Setting.optional(
+        "api.bind", .bind, absent: "off",
+        "address of the read-only API, see [support.md](support.md); needs `api.tokensFile`")
+    static let apiTokensFile = Setting.file(
+        "api.tokensFile", absent: "none",
+        "the bearer tokens that may ask the read-only API, one a line, 32 to 256 characters each; read again when it "
+            + "changes",
+        read: TokensFile.read, show: \.path)
     static let logLevel = Setting(
         "log.level", .choice, default: Logger.Level.info,
         Logger.Level.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "))

@@ -13,6 +13,8 @@ public struct WorkerConfiguration: Sendable {
     public let processing: ProcessingSettings
     /// The address of health and metrics.
     public let http: HostAndPort
+    /// Nil where the read-only API is not served.
+    public let api: APISettings?
     public let log: LogSettings
     /// The path of the apps file, which is read again while the worker runs.
     public let appsFile: String
@@ -28,6 +30,7 @@ public struct WorkerConfiguration: Sendable {
         apple = try AppleSettings(values)
         processing = try ProcessingSettings(values)
         http = try values.value(Settings.httpBind)
+        api = try APISettings(values)
         log = try LogSettings(values)
         appsFile = try values.value(Settings.appsFile)
         apps = try ConfiguredApps(values)
@@ -171,6 +174,27 @@ public struct ProcessingSettings: Hashable, Sendable {
         maxRetryBytes = try values.value(Settings.maxRetryBytes)
         doubtLimit = try values.value(Settings.doubtLimit)
         shutdownTimeout = try values.value(Settings.shutdownTimeout)
+    }
+}
+
+/// Where the read-only API is served, and who may ask it.
+public struct APISettings: Hashable, Sendable {
+    public let bind: HostAndPort
+    public let tokensFile: TokensFile
+
+    public init(bind: HostAndPort, tokensFile: TokensFile) {
+        self.bind = bind
+        self.tokensFile = tokensFile
+    }
+
+    /// Nil where it is not served.
+    init?(_ values: SettingValues) throws(ConfigurationError) {
+        let places = (values.place(Settings.apiBind.name), values.place(Settings.apiTokensFile.name))
+        switch (try values.value(Settings.apiBind), try values.value(Settings.apiTokensFile)) {
+        case (let bind?, let tokensFile?): self.init(bind: bind, tokensFile: tokensFile)
+        case (nil, nil): return nil
+        default: throw .contradiction(places.0, places.1, problem: "are set together, or not at all")
+        }
     }
 }
 

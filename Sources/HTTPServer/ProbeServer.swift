@@ -3,7 +3,15 @@ internal import Glibc
 internal import Scheduling
 internal import Threading
 
-/// Answers probes and scrapers over plain HTTP/1.1: one thread, epoll, one request per connection, no bodies.
+/// Makes the replies of a server, for one thread.
+public protocol RequestHandler {
+    /// Called for each request. Nobody else is served meanwhile.
+    mutating func reply(to head: RequestHead) -> Reply
+    /// The reply to what is no request that a handler could see.
+    func refusal(_ status: Int) -> Reply
+}
+
+/// Answers short questions over plain HTTP/1.1: one thread, epoll, one request per connection, no bodies.
 ///
 /// Its clients may be slow, broken or hostile. A connection has ``connectionTime`` from its first moment to its last
 /// one, and at ``maxConnections`` a new one takes the oldest one's place, so nobody keeps others out. It serves until
@@ -27,6 +35,18 @@ public final class ProbeServer: Sendable {
     /// - Parameters:
     ///   - host: an address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
     ///   - port: zero for any that is free.
+    ///   - make: makes the handler, on the server's thread, which it never leaves.
+    /// - Throws: ``ServerError``.
+    public convenience init(
+        host: String, port: Int, making make: @escaping @Sendable () -> any RequestHandler
+    ) throws(ServerError) {
+        try self.init(host: host, port: port, connectionTime: Self.connectionTime, making: make)
+    }
+
+    /// Binds the address and starts to serve.
+    /// - Parameters:
+    ///   - host: an address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
+    ///   - port: zero for any that is free.
     ///   - handler: called on the server's thread for each request; it answers at once.
     /// - Throws: ``ServerError``.
     public convenience init(
@@ -37,9 +57,18 @@ public final class ProbeServer: Sendable {
 
     /// - Parameter exhausted: called on the server's thread when a connection cannot be accepted for want of
     ///   descriptors or memory.
-    init(
+    convenience init(
         host: String, port: Int, connectionTime: Duration, exhausted: @escaping @Sendable () -> Void = {},
         handler: @escaping @Sendable (RequestHead) -> Reply
+    ) throws(ServerError) {
+        try self.init(host: host, port: port, connectionTime: connectionTime, exhausted: exhausted) {
+            FunctionHandler(function: handler)
+        }
+    }
+
+    init(
+        host: String, port: Int, connectionTime: Duration, exhausted: @escaping @Sendable () -> Void = {},
+        making make: @escaping @Sendable () -> any RequestHandler
     ) throws(ServerError) {
         let listener = try Listener(host: host, port: port)
         self.port = listener.port
@@ -49,7 +78,7 @@ public final class ProbeServer: Sendable {
             self.end = end
             thread = try OwnerThread(name: "server") {
                 ProbeLoop(
-                    sockets: sockets, connectionTime: connectionTime, exhausted: exhausted, handler: handler
+                    sockets: sockets, connectionTime: connectionTime, exhausted: exhausted, handler: make()
                 ).run()
             }
         } catch {
@@ -65,6 +94,14 @@ public final class ProbeServer: Sendable {
         end.signal()
         thread.join()
     }
+}
+
+/// A handler without anything of its own.
+private struct FunctionHandler: RequestHandler {
+    let function: @Sendable (RequestHead) -> Reply
+
+    func reply(to head: RequestHead) -> Reply { function(head) }
+    func refusal(_ status: Int) -> Reply { .refusal(status) }
 }
 
 /// The kernel's side of a server: made before the thread, so that a server that cannot start says so.
@@ -96,7 +133,7 @@ private final class ProbeLoop {
     private let sockets: ProbeSockets
     private let connectionTime: Duration
     private let exhausted: @Sendable () -> Void
-    private let handler: @Sendable (RequestHead) -> Reply
+    private var handler: any RequestHandler
     /// By numbers that rise: all have the same time, so the lowest one's is over first.
     private var connections: [UInt64: ProbeConnection] = [:]
     private var oldest: UInt64 = 0
@@ -106,7 +143,7 @@ private final class ProbeLoop {
 
     init(
         sockets: ProbeSockets, connectionTime: Duration, exhausted: @escaping @Sendable () -> Void,
-        handler: @escaping @Sendable (RequestHead) -> Reply
+        handler: any RequestHandler
     ) {
         self.sockets = sockets
         self.connectionTime = connectionTime
@@ -156,7 +193,7 @@ private final class ProbeLoop {
     private func advance(_ number: UInt64) {
         guard let connection = connections[number] else { return }
         let before = connection.interest
-        guard connection.advance(handler),
+        guard connection.advance(&handler),
             before == connection.interest
                 || (try? sockets.poller.modify(connection.descriptor, token: number, for: connection.interest)) != nil
         else { return remove(number) }
@@ -200,25 +237,25 @@ private final class ProbeConnection {
 
     /// Goes on as far as the socket lets it, one read at a time: other connections have their turn.
     /// - Returns: false if the connection is over.
-    func advance(_ handler: (RequestHead) -> Reply) -> Bool {
+    func advance(_ handler: inout any RequestHandler) -> Bool {
         switch phase {
-        case .reading(var reader): return read(into: &reader, handler)
+        case .reading(var reader): return read(into: &reader, &handler)
         case .writing(let rest): return write(rest)
         case .draining: return receive { _ in }
         }
     }
 
-    private func read(into reader: inout HeadReader, _ handler: (RequestHead) -> Reply) -> Bool {
+    private func read(into reader: inout HeadReader, _ handler: inout any RequestHandler) -> Bool {
         guard receive({ reader.append($0) }) else { return false }
         do {
             guard let head = try reader.next() else {
                 phase = .reading(reader)
                 return true
             }
-            let reply = head.contentLength > 0 ? .refusal(413) : handler(head)
+            let reply = head.contentLength > 0 ? handler.refusal(413) : handler.reply(to: head)
             return write((reply.head(keepsAlive: false) + (head.method == "HEAD" ? [] : reply.body))[...])
         } catch {
-            let reply = Reply.refusal(error.rawValue)
+            let reply = handler.refusal(error.rawValue)
             return write((reply.head(keepsAlive: false) + reply.body)[...])
         }
     }

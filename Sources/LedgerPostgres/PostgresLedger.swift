@@ -7,7 +7,7 @@ public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger on PostgreSQL is, and how it is used.
 public struct PostgresLedgerConfiguration: Sendable {
-    let options: PostgresOptions
+    private(set) var options: PostgresOptions
     var settings = PostgresSettings()
     /// Shared by all connections of a process.
     let mark = LedgerMark()
@@ -30,6 +30,19 @@ public struct PostgresLedgerConfiguration: Sendable {
         } catch {
             throw .unusable(detail: error.text)
         }
+    }
+}
+
+extension PostgresLedgerConfiguration {
+    /// The same ledger for somebody who only reads, and waits no longer than a limit: for a host, and for a call.
+    public func reading(within limit: Duration) -> PostgresLedgerConfiguration {
+        var configuration = self
+        configuration.options.connectTimeout = min(options.connectTimeout, limit)
+        configuration.settings.call = limit
+        // The server ends a statement before this side gives the connection up.
+        configuration.settings.statement = limit * 3 / 4
+        configuration.settings.lock = limit / 2
+        return configuration
     }
 }
 

@@ -1,12 +1,15 @@
 import CSQLite
 import Glibc
 import Ledger
+import Scheduling
 
 /// One connection to a SQLite file: the only owner of its handle, which it closes once. For one thread at a time.
 final class Database {
     let path: String
     let handle: OpaquePointer
     private(set) var statements: [String: Statement] = [:]
+    /// How long a transaction may take, and when the present one has to end.
+    private var transactionEnd: (limit: Duration, at: UnsafeMutablePointer<Instant>)?
     /// Pages in the write-ahead log after the connection's latest commit.
     private let logPages: UnsafeMutablePointer<CInt>
     /// Milliseconds that a statement waits for another connection's write.
@@ -50,11 +53,26 @@ final class Database {
             }, logPages)
     }
 
+    /// Ends each transaction that takes longer with `.sqlite(SQLITE_INTERRUPT)`. It is looked at while statements run.
+    func limitTransactions(to limit: Duration) {
+        let end = UnsafeMutablePointer<Instant>.allocate(capacity: 1)
+        end.initialize(to: .now + limit)
+        transactionEnd = (limit, end)
+        // Some thousand instructions are well below a millisecond.
+        sqlite3_progress_handler(
+            handle, 4_000,
+            { end in
+                let end = end?.load(as: Instant.self)
+                return end.map { Instant.now > $0 } ?? false ? 1 : 0
+            }, end)
+    }
+
     deinit {
         // Statements first: `sqlite3_close` refuses as long as one is left, and would leak the handle.
         for statement in statements.values { statement.finalize() }
         sqlite3_close(handle)
         logPages.deallocate()
+        transactionEnd?.at.deallocate()
     }
 
     /// Stops SQLite from counting every allocation under one lock for all threads; nobody needs the figures. It works
@@ -172,6 +190,7 @@ final class Database {
     private func transaction<Value>(
         _ begin: String, _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
+        if let transactionEnd { transactionEnd.at.pointee = .now + transactionEnd.limit }
         try step(begin)
         do {
             let value = try body()

@@ -12,12 +12,22 @@ public struct SQLiteLedgerConfiguration: Sendable {
     public var busyTimeout: Int
     /// The ledger's clock, by which rows are due and leases end: the host's wall clock, for all that open the file.
     public var clock: @Sendable () -> Timestamp
+    /// Most time of a transaction; nil for any. It is looked at while statements run.
+    var transactionLimit: Duration?
 
     /// A ledger with the settings that suit a worker.
     public init(path: String, busyTimeout: Int = 5_000, clock: @escaping @Sendable () -> Timestamp = Self.wallClock) {
         self.path = path
         self.busyTimeout = busyTimeout
         self.clock = clock
+    }
+
+    /// The same ledger for somebody who only reads, and waits no longer than a limit.
+    public func reading(within limit: Duration) -> SQLiteLedgerConfiguration {
+        var configuration = self
+        configuration.busyTimeout = min(busyTimeout, Int(clamping: Int64(limit / .milliseconds(1))))
+        configuration.transactionLimit = limit
+        return configuration
     }
 
     @Sendable public static func wallClock() -> Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
@@ -150,6 +160,7 @@ struct SQLiteOpening {
         }
         try database.run("PRAGMA synchronous = FULL")
         try database.run("PRAGMA cache_size = -\(Self.cacheKiB)")
+        if let limit = configuration.transactionLimit { database.limitTransactions(to: limit) }
         // Read back: a setting that did not take is a promise that does not hold.
         guard try database.number("PRAGMA synchronous") == 2 else {
             throw .contradiction("synchronous is not FULL: a power cut could take commits back")

@@ -59,6 +59,14 @@ public struct LedgerDriver: Sendable {
         }
     }
 
+    /// A connection for the calling thread that only reads, beside a worker: no call of it lasts much longer than a limit.
+    public func openReader(within limit: Duration) throws(LedgerError) -> any LedgerOperator {
+        switch kind {
+        case .sqlite(let configuration): try SQLiteLedger(configuration.reading(within: limit))
+        case .postgres(let configuration): try PostgresLedger(configuration.reading(within: limit))
+        }
+    }
+
     /// Opens a ledger that is there, and makes sure that this user may do all that a worker does. A user who can write a
     /// file may do all.
     /// - Returns: Its id, and the group that it belongs to; nil before its first worker.

@@ -19,11 +19,17 @@ public struct WorkerProcess {
     private let configuration: WorkerConfiguration
     private let logger: Logger
     private let registry: PrometheusRegistry
+    private let beside: (PrometheusRegistry) throws(WorkerFailure) -> (any BesideWorker)?
 
-    public init(_ configuration: WorkerConfiguration, logger: Logger, registry: PrometheusRegistry = .shared) {
+    /// - Parameter beside: Starts what the process serves beside the worker, once signals cannot reach its threads.
+    public init(
+        _ configuration: WorkerConfiguration, logger: Logger, registry: PrometheusRegistry = .shared,
+        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (any BesideWorker)? = { _ in nil }
+    ) {
         self.configuration = configuration
         self.logger = logger
         self.registry = registry
+        self.beside = beside
     }
 
     /// Runs until a signal stops it.
@@ -43,6 +49,8 @@ public struct WorkerProcess {
         OpenFiles.allow(connections: configuration.processing.maxCalls, logger: logger)
         let health = try WorkerHealth(configuration.http, registry: registry)
         defer { health.stop() }
+        let service = try beside(registry)
+        defer { service?.stop() }
         let ledger: LedgerOpening
         do throws(LedgerError) {
             ledger = try LedgerOpening(configuration.ledger, group: configuration.kafka.groupID)
@@ -89,6 +97,12 @@ public struct WorkerProcess {
             }
         }
     }
+}
+
+/// A service of the process that a worker does not need.
+public protocol BesideWorker {
+    /// Ends it, and returns when it is over.
+    func stop()
 }
 
 extension LedgerError {

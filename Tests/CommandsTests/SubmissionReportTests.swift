@@ -121,7 +121,7 @@ struct SubmissionReportTests {
             let text = report.text(now: FixedLedger.time)
             #expect(text.contains("\nPassed over\n  product_not_configured  com.example.new, transaction 99\n"))
             #expect(text.contains("  others                  3\n"))
-            let json = report.json.text
+            let json = report.json().text
             #expect(json.contains("\"product_not_configured\" : 1") && json.contains("\"subscription_expired\" : 10"))
             #expect(json.contains("\"transactionId\" : \"99\""))
         }

@@ -17,7 +17,8 @@ struct SettingsTests {
             ("appsFile", "GRANTOR_APPS_FILE"), ("maxCalls", "GRANTOR_MAX_CALLS"),
             ("maxInFlightBytes", "GRANTOR_MAX_IN_FLIGHT_BYTES"), ("maxRetryBytes", "GRANTOR_MAX_RETRY_BYTES"),
             ("doubtLimit", "GRANTOR_DOUBT_LIMIT"), ("shutdownTimeout", "GRANTOR_SHUTDOWN_TIMEOUT"),
-            ("http.bind", "GRANTOR_HTTP_BIND"), ("log.level", "GRANTOR_LOG_LEVEL"),
+            ("http.bind", "GRANTOR_HTTP_BIND"), ("api.bind", "GRANTOR_API_BIND"),
+            ("api.tokensFile", "GRANTOR_API_TOKENS_FILE"), ("log.level", "GRANTOR_LOG_LEVEL"),
             ("log.format", "GRANTOR_LOG_FORMAT"),
             ("verifyReceipt.productionUrl", "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL"),
             ("verifyReceipt.sandboxUrl", "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL"),
@@ -35,7 +36,7 @@ struct SettingsTests {
     @Test("No two settings share a name, and none is the beginning of another")
     func distinct() {
         let keys = Settings.all.map(\.name.key)
-        #expect(Set(keys).count == 29 && keys.count == 29)
+        #expect(Set(keys).count == 31 && keys.count == 31)
         #expect(Set(Settings.all.map(\.name.environmentName)).count == keys.count)
         for key in keys { #expect(!keys.contains { $0.hasPrefix(key + ".") }) }
     }

@@ -52,7 +52,7 @@ struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     let hosts: [Host]
     let target: Target
     /// Time for each host.
-    let connectTimeout: Duration
+    var connectTimeout: Duration
     /// Asked at each connect; nil if the URL or the environment has the password, or nobody asks.
     let password: PasswordSource?
     /// libpq's own names, without those of ``Host``.

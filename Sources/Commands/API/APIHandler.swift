@@ -1,0 +1,155 @@
+import CommandParser
+import Configuration
+import Contract
+import HTTPServer
+import Ledger
+import Logging
+import Metrics
+import Scheduling
+
+/// Answers the requests of the read-only API, one after the other, on the server's thread.
+///
+/// Its ledger's connection is its own, so whatever is asked, no worker's call waits for it. After a failure the
+/// ledger is left alone for as long as the failure took, and for a second at least: requests are refused meanwhile.
+struct APIHandler: RequestHandler {
+    /// Most time of one read of the ledger's.
+    static let readLimit = Duration.seconds(2)
+    /// Most grants of a submission that one answer has.
+    static let mostGrants = 500
+    private static let leastRest = Duration.seconds(1)
+
+    let tokensFile: TokensFile
+    let open: @Sendable () throws(LedgerError) -> any LedgerOperator
+    let logger: Logger
+    let metrics: APIMetrics
+    var now: @Sendable () -> Instant = { Instant.now }
+    private var reading: TokensReading?
+    private var tokens = BearerTokens([])
+    private var budget = APIBudget()
+    private var ledger: (any LedgerOperator)?
+    /// Until then the ledger is left alone.
+    private var restsUntil: Instant?
+
+    init(
+        tokensFile: TokensFile, logger: Logger, metrics: APIMetrics,
+        open: @escaping @Sendable () throws(LedgerError) -> any LedgerOperator
+    ) {
+        self.tokensFile = tokensFile
+        self.logger = logger
+        self.metrics = metrics
+        self.open = open
+    }
+
+    mutating func reply(to head: RequestHead) -> Reply {
+        let start = now()
+        var reply: Reply
+        do throws(APIRefusal) {
+            reply = try answer(head, at: start)
+        } catch {
+            reply = error.reply
+        }
+        metrics.answered(reply.status, took: now() - start)
+        return reply
+    }
+
+    func refusal(_ status: Int) -> Reply {
+        metrics.answered(status, took: .zero)
+        return APIRefusal.unreadable(status: status).reply
+    }
+
+    private mutating func answer(_ head: RequestHead, at start: Instant) throws(APIRefusal) -> Reply {
+        let token = try token(of: head)
+        let request = try APIRequest(head)
+        if let seconds = budget.take(token, at: start) { throw .tooManyRequests(retryAfter: seconds) }
+        switch request {
+        case .submission(let key):
+            let answer = try ask { ledger throws(LedgerError) in
+                try ledger.answer(key.submissionID, of: [key.bundleID])
+            }
+            guard !answer.reports.isEmpty || answer.later > 0 else { throw .unknownSubmission }
+            return APIReply.json(200, answer.json(mostGrants: Self.mostGrants))
+        case .find(let word, let limit):
+            let result = try ask { ledger throws(LedgerError) in try ledger.find(word, limit: limit) }
+            return APIReply.json(200, result.json)
+        }
+    }
+
+    // MARK: Tokens
+
+    private mutating func token(of head: RequestHead) throws(APIRefusal) -> Int {
+        let next = tokensFile.reading(after: reading)
+        if next.generation != reading?.generation {
+            tokens = BearerTokens(next.tokens)
+            budget.reset()
+            metrics.tokens(next.tokens.count)
+            if let problem = next.problem {
+                logger.error("The API answers nobody: its tokens cannot be used", metadata: ["cause": problem])
+            } else {
+                logger.notice("The API's tokens are read", metadata: ["tokens": "\(next.tokens.count)"])
+            }
+        }
+        reading = next
+        guard next.problem == nil else {
+            throw .unavailable("The tokens file cannot be used; the worker's log says why.", retryAfter: 5)
+        }
+        guard let place = tokens.place(of: head) else { throw .unauthorized }
+        return place
+    }
+
+    // MARK: Ledger
+
+    private mutating func ask<Answer>(
+        _ question: (any LedgerOperator) throws(LedgerError) -> Answer
+    ) throws(APIRefusal) -> Answer {
+        let start = now()
+        let away = APIRefusal.unavailable("The ledger does not answer now.", retryAfter: 1)
+        if let restsUntil, start < restsUntil { throw away }
+        do throws(LedgerError) {
+            let connection: any LedgerOperator
+            if let ledger { connection = ledger } else { connection = try open() }
+            let answer = try question(connection)
+            ledger = connection
+            if restsUntil != nil { logger.notice("The API's ledger answers again") }
+            restsUntil = nil
+            return answer
+        } catch {
+            // A connection that has failed once is not trusted again.
+            ledger = nil
+            if restsUntil == nil {
+                logger.warning("The API's ledger does not answer", metadata: ["cause": error.failure.message ?? ""])
+            }
+            restsUntil = now() + max(Self.leastRest, now() - start)
+            throw away
+        }
+    }
+}
+
+/// The API's metrics, present from the start.
+struct APIMetrics: Sendable {
+    static let requests = CounterDeclaration(
+        "grantor_api_requests_total", help: "Requests to the read-only API, by the status of their answers.",
+        labels: ["status"])
+    static let seconds = TimerDeclaration(
+        "grantor_api_request_seconds", help: "Time from a request's head until its answer was made.")
+    static let tokens = GaugeDeclaration(
+        "grantor_api_tokens", help: "Tokens that may ask the read-only API; 0 while their file cannot be used.")
+
+    private let byStatus: [Int: Counter]
+    private let seconds: Timer
+    private let tokens: Gauge
+
+    init(_ registry: PrometheusRegistry) {
+        byStatus = Dictionary(
+            APIRefusal.statuses.map { ($0, registry.counter(Self.requests, String($0))) }
+        ) { first, _ in first }
+        seconds = registry.timer(Self.seconds)
+        tokens = registry.gauge(Self.tokens)
+    }
+
+    func answered(_ status: Int, took: Duration) {
+        byStatus[status]?.increment()
+        seconds.record(took)
+    }
+
+    func tokens(_ count: Int) { tokens.set(count) }
+}

@@ -1,0 +1,94 @@
+import Contract
+import Foundation
+import Glibc
+import HTTPServer
+import Ledger
+import Logging
+import Metrics
+import Scheduling
+import Synchronization
+import Testing
+
+@testable import Commands
+@testable import Configuration
+
+/// Requests and what becomes of them, for tests of the read-only API.
+enum APITesting {
+    static let token = "support-tool_0123456789abcdefghij"
+    static let otherToken = "backend-0123456789abcdefghijklmno"
+
+    /// A request's head as the server reads it.
+    static func head(
+        _ target: String, method: String = "GET", token: String? = APITesting.token
+    ) throws -> RequestHead {
+        var reader = HeadReader()
+        let field = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        reader.append(Array("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(field)\r\n".utf8))
+        return try #require(try reader.next())
+    }
+
+    /// A tokens file in a folder of its own.
+    static func tokensFile(_ tokens: String...) throws -> TokensFile {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-api-" + UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let path = folder + "/tokens"
+        try write(tokens, to: path)
+        return TokensFile(path: path)
+    }
+
+    static func write(_ tokens: [String], to path: String) throws {
+        try tokens.map { $0 + "\n" }.joined().write(toFile: path, atomically: true, encoding: .utf8)
+    }
+}
+
+/// A handler with a ledger and a clock that a test sets, and all that it logs.
+final class APIStage {
+    private final class Lines: LogHandler, Sendable {
+        let all = Mutex<[String]>([])
+
+        func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
+            all.withLock { $0.append("\(level.rawValue): \(message) \(metadata.values.sorted())") }
+        }
+    }
+
+    private final class World: Sendable {
+        let failure = Mutex<LedgerError?>(nil)
+        let clock = Mutex(Instant(nanoseconds: 0))
+        let opened = Mutex(0)
+    }
+
+    let registry = PrometheusRegistry()
+    let ledger = FixedLedger()
+    let tokensFile: TokensFile
+    private let lines = Lines()
+    private let world = World()
+    private var handler: APIHandler
+
+    init(_ tokens: String...) throws {
+        tokensFile = try APITesting.tokensFile()
+        try APITesting.write(tokens.isEmpty ? [APITesting.token] : tokens, to: tokensFile.path)
+        let (world, ledger) = (world, ledger)
+        handler = APIHandler(
+            tokensFile: tokensFile, logger: Logger(label: "api", level: .trace, handler: lines),
+            metrics: APIMetrics(registry)
+        ) { () throws(LedgerError) in
+            world.opened.withLock { $0 += 1 }
+            if let failure = world.failure.withLock({ $0 }) { throw failure }
+            return ledger
+        }
+        handler.now = { world.clock.withLock { $0 } }
+    }
+
+    var log: [String] { lines.all.withLock { $0 } }
+    var openings: Int { world.opened.withLock { $0 } }
+
+    func advance(by time: Duration) { world.clock.withLock { $0 = $0 + time } }
+    func fail(_ error: LedgerError?) { world.failure.withLock { $0 = error } }
+
+    func reply(
+        _ target: String, method: String = "GET", token: String? = APITesting.token
+    ) throws -> (status: Int, body: String, fields: [HeaderField]) {
+        let reply = handler.reply(to: try APITesting.head(target, method: method, token: token))
+        return (reply.status, String(decoding: reply.body, as: UTF8.self), reply.fields)
+    }
+}

@@ -1,0 +1,29 @@
+import Ledger
+import Testing
+
+@testable import LedgerPostgres
+
+@Suite("Somebody who only reads", .timeLimit(.minutes(5)))
+struct ReaderLimitTests {
+    @Test("waits no longer than the limit, for a statement and for a host")
+    func limit() throws {
+        let database = try TemporaryLedger()
+        defer { database.remove() }
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        let reading = configuration.reading(within: .milliseconds(800))
+        #expect(reading.settings.call == .milliseconds(800) && reading.settings.statement == .milliseconds(600))
+        #expect(reading.options.connectTimeout == .milliseconds(800))
+        let ledger = try PostgresLedger(reading)
+        guard
+            case .failure(.server(let state, _, _)) = Result(catching: { () throws(PostgresFailure) in
+                try ledger.connection.run([PostgresStatement("SELECT pg_sleep(3600)")])
+            })
+        else {
+            Issue.record("no limit")
+            return
+        }
+        #expect(state == "57014")
+        #expect(try ledger.find("anybody", limit: 5).hits.isEmpty)
+    }
+}
