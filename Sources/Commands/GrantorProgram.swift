@@ -14,7 +14,7 @@ public enum GrantorProgram {
             subcommands: [
                 RunCommand.command, HealthCommand.command, CheckCommand.command, VerifyCommand.command,
                 TopicsCommand.command, MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command,
-                FindCommand.command, SubmissionsCommand.command, GrantsCommand.command,
+                FindCommand.command, SubmissionsCommand.command, GrantsCommand.command, OutboxCommand.command,
             ]),
         version: programVersion)
 

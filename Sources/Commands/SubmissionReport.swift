@@ -268,7 +268,7 @@ struct OwedReport: Sendable {
         return (kind, "\(target), tried \(next), after \(SubmissionReport.attempts(row.attempts))")
     }
 
-    private var kind: String {
+    var kind: String {
         switch row.key {
         case .granted(_, repeatOf: nil): "granted event"
         case .granted: "copy of a granted event"
@@ -278,17 +278,19 @@ struct OwedReport: Sendable {
         }
     }
 
-    private var target: String {
+    var target: String {
         switch row.target {
         case .topic(let topic): "topic \(topic.rawValue)"
         case .service(let bundleID): "inventory service of \(bundleID)"
         }
     }
 
-    var json: JSONOutput {
-        .object([
+    var json: JSONOutput { .object(members) }
+
+    var members: [String: JSONOutput] {
+        [
             "owes": .text(kind), "step": .word(row.step), "target": .text(target), "dueAt": .time(row.dueAt),
             "isLeased": .truth(row.isLeased), "attempts": .count(row.attempts),
-        ])
+        ]
     }
 }

@@ -40,6 +40,15 @@ enum SubmissionsCommand {
             Command(
                 "retry", "Makes a submission that waits due at once.",
                 [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, appOfOne, id], run: retry),
+            Command(
+                "abandon", "Gives a held submission up: it fails.",
+                discussion: """
+                    For what nobody can mend, such as a purchase whose refund was settled with the player. The failed \
+                    event says abandoned_by_operator, with the reason as its detail: the player's support reads it. Where \
+                    the user has the purchase already, its granted event is told again instead. What is retrying is not \
+                    given up, because Apple may still confirm it.
+                    """,
+                [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, appOfOne, id], run: abandon),
         ])
 
     /// A word that nothing fails or waits for is a typing error, not an empty list.
@@ -127,6 +136,35 @@ enum SubmissionsCommand {
         let name = PrintableText.singleLine(key.submissionID.rawValue)
         guard count > 0 else { throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits") }
         try context.output("Submission \(name) is due now; a worker takes it within a minute.\n")
+    }
+
+    private static func abandon(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let key = SubmissionKey(
+            bundleID: BundleID(try arguments[appOfOne]), submissionID: SubmissionID(try arguments[id]))
+        let note = OperatorNote(
+            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+        let name = PrintableText.singleLine(key.submissionID.rawValue)
+        let outcomes = try arguments.ledger(context) { ledger throws(LedgerError) -> [Outcome]? in
+            let waiting = try ledger.submission(key).waiting
+            guard waiting.allSatisfy({ $0.entry.cause.endpoint == nil }) else { return nil }
+            return try ledger.abandon(key, note)
+        }
+        guard let outcomes else {
+            throw CommandFailure(
+                .failed, "submission \"\(name)\" is retrying, not held: Apple may still confirm it; nothing was changed"
+            )
+        }
+        guard let outcome = outcomes.first else {
+            throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits")
+        }
+        let end =
+            switch outcome {
+            case .failed(let reason) where reason == FailureReason.abandonedByOperator.rawValue:
+                "is given up: it has failed"
+            case .failed(let reason): "waits no longer: it has failed before (\(reason))"
+            case .granted, .redelivery, .repeated, .retrying, .held: "waits no longer: its user has the purchase"
+            }
+        try context.output("Submission \(name) \(end). A worker publishes the event that says so.\n")
     }
 
     /// The apps of the apps file, and the empty one, which is that of malformed submissions.

@@ -42,6 +42,8 @@ struct CommandsTests {
             // It asks for the group's offsets, and no broker is configured here.
             ("ledger accept 0b7d9a52-0000-4000-8000-000000000001 --actor anna --reason moved", .configuration),
             ("ledger accept other --actor anna --reason moved", .failed), ("partitions list", .done),
+            ("outbox list", .done), ("submissions abandon held --app com.example.game", .usage),
+            ("submissions abandon held --app com.example.game --actor anna --reason settled", .done),
             ("partitions pass --partition 5 --from 173 --actor anna --reason damaged", .usage),
             ("partitions pass --partition 5 --from 173 --through 174 --actor anna --reason damaged", .done),
         ])
@@ -98,7 +100,8 @@ struct CommandsTests {
     @Test("Every command explains itself in lines of at most 80 characters")
     func help() {
         for line in [
-            "", "migrate", "find", "submissions", "submissions list", "submissions show", "grants", "grants show",
+            "", "migrate", "find", "submissions", "submissions list", "submissions show", "submissions abandon",
+            "outbox", "outbox list", "grants", "grants show",
             "ledger",
             "ledger accept",
         ] {

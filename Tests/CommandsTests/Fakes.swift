@@ -85,6 +85,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     static let time = Timestamp(milliseconds: 1_700_000_000_000)
 
     private let asked = Mutex<[String]>([])
+    private let owed = Mutex<[OutboxRow]>([])
     private let owner: ConsumerGroup?
 
     /// - Parameter owner: The group whose ledger it is.
@@ -114,6 +115,7 @@ final class FixedLedger: LedgerOperator, Sendable {
         case "granted": return Self.record(grants: [Self.grant()])
         case "failed": return Self.record(answer: .failed(Self.failure))
         case "retrying": return Self.record(waiting: [Self.waiting])
+        case "held", "heldAndGranted": return Self.record(waiting: [Self.held])
         case "later": return SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 1)
         default: return Self.record()
         }
@@ -147,7 +149,10 @@ final class FixedLedger: LedgerOperator, Sendable {
         return query.userID == "nobody" ? [] : [GrantRow(sequence: 9, grant: Self.grant())]
     }
 
-    func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] { [] }
+    /// The rows of its outbox from now on.
+    func owe(_ rows: [OutboxRow]) { owed.withLock { $0 = rows } }
+
+    func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] { Array(owed.withLock { $0 }.prefix(limit)) }
 
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
         guard key?.submissionID == "retrying" else { return [] }
@@ -182,7 +187,14 @@ final class FixedLedger: LedgerOperator, Sendable {
         return key.submissionID == "retrying" ? 1 : 0
     }
 
-    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] { [] }
+    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+        self.note("abandon \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
+        switch key.submissionID {
+        case "held": return [.failed(reason: "abandoned_by_operator")]
+        case "heldAndGranted": return [.repeated]
+        default: return []
+        }
+    }
 }
 
 extension FixedLedger {
@@ -236,6 +248,14 @@ extension FixedLedger {
                 cause: .retrying(.noAnswer, Endpoint(.verifyReceipt, .production)), detail: "HTTP 502.", delay: 15_000,
                 history: AttemptHistory([attempt]), doubt: nil, isSigned: false, purchases: []),
             attempts: 1, dueAt: time.advanced(by: .seconds(15)), isLeased: false)
+    }
+
+    static var held: RetryRow {
+        RetryRow(
+            key: ClaimDigest(of: submission), submission: submission,
+            entry: RetryEntry(
+                cause: .held(.advancedCommerce), detail: "SKUs.", delay: 0, history: AttemptHistory(), doubt: nil,
+                isSigned: false, purchases: []), attempts: 1, dueAt: time, isLeased: false)
     }
 
     static func owed(_ step: OutboxStep) -> OutboxRow {

@@ -126,6 +126,40 @@ struct SubmissionsCommandTests {
         #expect(grantor.ledger.questions.first == "retry com.example.game/retrying by anna: mended")
     }
 
+    @Test("A held submission is given up with who did it and why, and one that is retrying is not")
+    func abandon() {
+        let options = "--app com.example.game --actor anna --reason settled"
+        #expect(
+            grantor("submissions abandon held \(options)").output
+                == "Submission held is given up: it has failed. A worker publishes the event that says so.\n")
+        #expect(grantor.ledger.questions.last == "abandon com.example.game/held by anna: settled")
+        #expect(
+            grantor("submissions abandon heldAndGranted \(options)").output
+                == "Submission heldAndGranted waits no longer: its user has the purchase. A worker publishes the event that says so.\n"
+        )
+        let asked = grantor.ledger.questions.count
+        let retrying = grantor("submissions abandon retrying \(options)")
+        #expect(retrying.status == .failed && retrying.errors.contains("is retrying, not held"))
+        #expect(grantor.ledger.questions.dropFirst(asked) == ["submission com.example.game/retrying"])
+        #expect(
+            grantor("submissions abandon gone \(options)").errors == "grantor: nothing of submission \"gone\" waits\n")
+    }
+
+    @Test("What is owed is listed with its key, and more is said to exist")
+    func outbox() {
+        #expect(grantor("outbox list").output == "Nothing is owed.\n")
+        grantor.ledger.owe([FixedLedger.owed(.publish), FixedLedger.owed(.call)])
+        #expect(
+            grantor("outbox list").output == """
+                OWED                        KIND           TO                                     NEXT TRY       ATTEMPTS
+                granted:production:1000001  granted event  topic granted                          due since 0 s  4
+                granted:production:1000001  granted event  inventory service of com.example.game  due since 0 s  4
+
+                """)
+        #expect(grantor("outbox list --limit 1").output.hasSuffix("\nMore exist; --limit shows more.\n"))
+        #expect(grantor("outbox list --limit 1 --json").output.contains("\"hasMore\" : true"))
+    }
+
     @Test("A submission that nobody knows is said to be unknown, as JSON too")
     func unknown() {
         #expect(
