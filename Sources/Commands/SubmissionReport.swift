@@ -21,14 +21,18 @@ struct SubmissionReport: Sendable {
         return users.map { user in
             let grants = record.grants.filter { $0.grant.userID == user }
             let answer = answered == user ? record.answer : nil
+            let waiting = record.waiting.filter { $0.submission.userID == user }
             let owed = record.owed.filter { row in
-                guard case .granted(let reference, _) = row.key else { return answer != nil }
-                if case .repeated(let repeated) = answer, repeated.grant == reference { return true }
-                return grants.contains { $0.grant.reference == reference }
+                switch row.key {
+                case .granted(let reference, _):
+                    if case .repeated(let repeated) = answer, repeated.grant == reference { return true }
+                    return grants.contains { $0.grant.reference == reference }
+                case .failed: return answer != nil
+                case .pending(let key): return waiting.contains { $0.key == key }
+                case .quarantined: return false
+                }
             }
-            let own = SubmissionRecord(
-                grants: grants, answer: answer, waiting: record.waiting.filter { $0.submission.userID == user },
-                owed: owed, later: 0)
+            let own = SubmissionRecord(grants: grants, answer: answer, waiting: waiting, owed: owed, later: 0)
             return SubmissionReport(key: key, user: user, record: own, actions: actions)
         }
     }

@@ -94,6 +94,16 @@ struct SubmissionReportTests {
         #expect(reports.map(\.record.owed.count) == [1, 0])
     }
 
+    @Test("The event that says that it waits is owed to its user")
+    func pending() throws {
+        let waiting = FixedLedger.waiting
+        let owed = OutboxRow(
+            key: .pending(waiting.key), step: .publish, target: .topic(.pending), dueAt: FixedLedger.time,
+            isLeased: false, attempts: 0)
+        #expect(try report(waiting: [waiting], owed: [owed]).record.owed == [owed])
+        #expect(try report(answer: .failed(FixedLedger.failure), owed: [owed]).record.owed.isEmpty)
+    }
+
     @Test("Grant, failure and debts are told with the ids that others know them by")
     func text() throws {
         let grant = FixedLedger.grant()
