@@ -83,9 +83,9 @@ struct APIHandler: RequestHandler {
             budget.reset()
             metrics.tokens(next.tokens.count)
             if let problem = next.problem {
-                logger.error("The API answers nobody: its tokens cannot be used", metadata: ["cause": problem])
+                logger.error("The API answers nobody: its tokens cannot be used", metadata: ["cause": .text(problem)])
             } else {
-                logger.notice("The API's tokens are read", metadata: ["tokens": "\(next.tokens.count)"])
+                logger.notice("The API's tokens are read", metadata: ["tokens": .number(next.tokens.count)])
             }
         }
         reading = next
@@ -116,7 +116,7 @@ struct APIHandler: RequestHandler {
             // A connection that has failed once is not trusted again.
             ledger = nil
             if restsUntil == nil {
-                logger.warning("The API's ledger does not answer", metadata: ["cause": error.failure.message ?? ""])
+                logger.warning("The API's ledger does not answer", metadata: ["cause": .text(error.failure.message ?? "")])
             }
             restsUntil = now() + max(Self.leastRest, now() - start)
             throw away

@@ -47,7 +47,7 @@ final class APIStage {
         let all = Mutex<[String]>([])
 
         func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
-            all.withLock { $0.append("\(level.rawValue): \(message) \(metadata.values.sorted())") }
+            all.withLock { $0.append("\(level.rawValue): \(message) \(metadata.values.map(\.description).sorted())") }
         }
     }
 
