@@ -39,7 +39,8 @@ public enum LedgerConformance {
     public static let rules =
         grantRules + repeatRules + severalRules + unlistedRules + heldRules + failureRules + callRules + retryRules
         + leaseRules
-        + outboxRules + pendingRules + memberRules + groupRules + partitionRules + knownRules + readerRules + searchRules
+        + outboxRules + pendingRules + memberRules + groupRules + partitionRules + knownRules + readerRules
+        + searchRules
 }
 
 func expect<Value: Equatable>(

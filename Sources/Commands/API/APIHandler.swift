@@ -116,7 +116,8 @@ struct APIHandler: RequestHandler {
             // A connection that has failed once is not trusted again.
             ledger = nil
             if restsUntil == nil {
-                logger.warning("The API's ledger does not answer", metadata: ["cause": .text(error.failure.message ?? "")])
+                logger.warning(
+                    "The API's ledger does not answer", metadata: ["cause": .text(error.failure.message ?? "")])
             }
             restsUntil = now() + max(Self.leastRest, now() - start)
             throw away
