@@ -35,7 +35,9 @@ final class APIServer: BesideWorker {
                 "the read-only API: \(error); GRANTOR_API_BIND (api.bind in the file) says where, and each worker of a "
                     + "host needs a place of its own")
         }
-        logger.info("The read-only API is served", metadata: ["host": .text(settings.bind.host), "port": .number(Int(server.port))])
+        logger.info(
+            "The read-only API is served",
+            metadata: ["host": .text(settings.bind.host), "port": .number(Int(server.port))])
     }
 
     func stop() { server.stop() }
