@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas docs examples monitoring kubernetes clean
+.PHONY: help setup build demo simulator build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas docs examples by-hand monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -23,6 +23,17 @@ demo: setup ## Play a day of purchases on embedded parts, and judge the result
 	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
 	$(SWIFT) build --product grantor-demo $(SWIFTFLAGS)
 	$$($(SWIFT) build --show-bin-path)/grantor-demo
+
+# Where the simulated App Store keeps its keys, and writes its addresses.
+SIMULATOR ?= $(CURDIR)/.build/simulator
+# Its ports stay, so that a worker's settings do, too.
+SIMULATORFLAGS ?= --production-port 8443 --sandbox-port 8444 --control-port 8445
+
+simulator: setup ## Run the simulated App Store: prints its addresses and the files of its certificates and key
+	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
+	@mkdir -p $(SIMULATOR) && rm -f $(SIMULATOR)/key.p8 && \
+	$$($(SWIFT) build --show-bin-path)/grantor-simulator --authority-folder $(SIMULATOR)/authority \
+		--api-key-file $(SIMULATOR)/key.p8 $(SIMULATORFLAGS) | tee $(SIMULATOR)/addresses.json
 
 build-tests: ## Build everything for tests, without running them
 	@scripts/setup.sh --for test
@@ -129,6 +140,12 @@ examples: ## Run the programs of Examples/ with a worker, and judge inventories;
 	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
 	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
 	scripts/examples-test.py $$($(SWIFT) build --show-bin-path)
+
+by-hand: ## Run the commands of docs/by-hand.md on Apache Kafka (KAFKA_HOME) and a worker, and judge their answers
+	@scripts/setup.sh --for test
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
+	scripts/by-hand-test.py $$($(SWIFT) build --show-bin-path)
 
 alerts-test: ## Break the stack of docker-compose.yml in many ways, and wait for the alert of each (Docker)
 	docker build --target worker -t grantor:0.2.0 .

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Runs the commands of docs/by-hand.md on Apache Kafka and the App Store simulator, and judges their answers.
+
+    scripts/by-hand-test.py FOLDER
+
+FOLDER has the built programs grantor and grantor-simulator. Each block of `sh` runs in one shell, in the page's order.
+A block of `text` behind it has lines that its output must have, in this order; `…` stands for anything. A block that
+only looks, because each line of it calls grantor, is asked again until it answers so. Loopback only. Exit code: 0
+passed, 1 not, 2 wrong usage, 75 not checked for want of an Apache Kafka (KAFKA_HOME).
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from checkout import ROOT, free_port, use_virtual_environment
+
+use_virtual_environment()
+try:
+    from examples_stage import Failure, Kafka, wait_for
+except ImportError as error:
+    sys.exit(f"{error}. Run: scripts/setup.sh --for test")
+
+PAGE = ROOT / "docs" / "by-hand.md"
+# The page's broker, which the judge's own one replaces.
+BROKER = "localhost:9092"
+BLOCK = re.compile(r"(?:<!-- (stays|not run)[^\n]*-->\n)?^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# Longest wait for a block's answer, in seconds.
+PATIENCE = 60
+# Seconds between two looks.
+PAUSE = 0.5
+END = "-- end of block --"
+
+
+def blocks(text):
+    """The page's commands: number of the line, mark, commands, and the answer's lines."""
+    found = []
+    for match in BLOCK.finditer(text):
+        mark, kind, content = match.groups()
+        if kind == "sh":
+            found.append((text.count("\n", 0, match.start(2)) + 1, mark, content, []))
+        elif found:
+            found[-1][3].extend(content.splitlines())
+    return found
+
+
+def only_looks(commands):
+    return all(line.startswith("grantor ") and not line.endswith(("&", "\\")) for line in commands.splitlines())
+
+
+def missing(answer, output):
+    """The first line of an answer that the output lacks; None if it has all of them, in their order."""
+    rest = iter(output.splitlines())
+    for line in answer:
+        pattern = re.compile(".*".join(map(re.escape, line.split("…"))))
+        if not any(pattern.fullmatch(found.rstrip()) for found in rest):
+            return line
+    return None
+
+
+class Shell:
+    """One bash that runs blocks one after the other, as a terminal does. Its output goes to a file beside the folder."""
+
+    def __init__(self, folder, name, environment):
+        self.log = folder.parent / f"{name}.log"
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                ["bash"], stdin=subprocess.PIPE, stdout=log, stderr=log, text=True, cwd=folder, env=environment,
+                start_new_session=True,
+            )
+        # Jobs are known by their numbers and end with the shell, all of their processes, and a pipe fails with any part.
+        self.run("set -o monitor -o pipefail\ntrap 'for job in $(jobs -p); do kill -KILL -- -$job; done' EXIT\n")
+
+    def run(self, commands):
+        """Runs a block and returns its output.
+
+        Throws Failure if its last command fails, or if it does not end.
+        """
+        start = self.log.stat().st_size
+        self.process.stdin.write(f"{commands}printf '\\n%s %s\\n' '{END}' $?\n")
+        self.process.stdin.flush()
+        end = re.compile(rf"^{re.escape(END)} (\d+)\n", re.MULTILINE)
+        limit = time.monotonic() + PATIENCE
+        while not (match := end.search(output := self.log.read_text(encoding="utf-8", errors="replace")[start:])):
+            if self.process.poll() is not None or time.monotonic() > limit:
+                raise Failure(f"does not end:\n{output}")
+            time.sleep(0.05)
+        output = output[: match.start()]
+        if match.group(1) != "0":
+            raise Failure(f"ends with {match.group(1)}:\n{output}")
+        return output
+
+    def end(self):
+        """Ends it with all of its jobs."""
+        self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def look(shell, commands, answer):
+    """Runs a block that only looks until its output has the answer."""
+    limit = time.monotonic() + PATIENCE
+    while True:
+        try:
+            output = shell.run(commands)
+            fault = missing(answer, output)
+        except Failure as failure:
+            output, fault = "", str(failure)
+        if fault is None:
+            return
+        if time.monotonic() > limit:
+            raise Failure(f"never has {fault}\n{output}")
+        time.sleep(PAUSE)
+
+
+def play(folder, programs, parts, say):
+    kafka = Kafka(folder, programs)
+    parts.append(kafka.part)
+    # A checkout of its own: nothing of a developer's is used or overwritten. Its compiler has built everything already.
+    checkout = Path(folder) / "checkout"
+    checkout.mkdir()
+    for path in ROOT.iterdir():
+        if path.name != ".build":
+            (checkout / path.name).symlink_to(path)
+    compiler = Path(folder) / "compiler"
+    compiler.write_text(f'#!/bin/sh\n[ "$2" != --show-bin-path ] || echo "{programs}"\n', encoding="utf-8")
+    compiler.chmod(0o755)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("GRANTOR_", "SIMULATOR"))}
+    environment |= {
+        "PATH": f"{programs}:{kafka.home}/bin:{os.environ['PATH']}", "GRANTOR_HTTP_BIND": f"127.0.0.1:{free_port()}",
+        "SWIFT": str(compiler), "SIMULATORFLAGS": "", "KAFKA_HEAP_OPTS": "-Xmx128m -XX:TieredStopAtLevel=1",
+        "LOG_DIR": folder,
+    }
+    say(f"{kafka.name} runs")
+    shell, second = Shell(checkout, "first", environment), Shell(checkout, "second", environment)
+    addresses = checkout / ".build" / "simulator" / "addresses.json"
+    try:
+        for line, mark, commands, answer in blocks(PAGE.read_text(encoding="utf-8").replace(BROKER, kafka.address)):
+            try:
+                if mark == "stays":
+                    second.run(f"{commands.strip()} &\n")
+                    wait_for("the simulator", lambda: addresses.exists() and addresses.stat().st_size > 0)
+                elif mark != "not run" and only_looks(commands):
+                    look(shell, commands, answer)
+                elif mark != "not run":
+                    fault = missing(answer, output := shell.run(commands))
+                    if fault is not None:
+                        raise Failure(f"has not {fault}\n{output}")
+            except Failure as failure:
+                raise Failure(f"docs/by-hand.md:{line}: {failure}\n{tail(checkout)}") from None
+            say(f"line {line}")
+    finally:
+        shell.end()
+        second.end()
+
+
+def tail(checkout):
+    log = checkout / ".build" / "by-hand" / "worker.log"
+    if not log.exists():
+        return ""
+    return "\n".join(["the worker:", *log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]])
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if not os.environ.get("KAFKA_HOME"):
+        print("NOT CHECKED: docs/by-hand.md, which needs KAFKA_HOME")
+        return 75
+    started = time.monotonic()
+
+    def say(text):
+        print(f"after {time.monotonic() - started:5.1f} s  {text}", flush=True)
+
+    folder, parts = tempfile.mkdtemp(prefix="grantor-by-hand-"), []
+    try:
+        play(folder, os.path.abspath(sys.argv[1]), parts, say)
+        fault = None
+    except Failure as failure:
+        fault = failure
+    finally:
+        for part in reversed(parts):
+            part.stop()
+        shutil.rmtree(folder)
+    print(f"by hand: FAILED\n{fault}" if fault else "by hand: the page's commands answer as it says")
+    return 1 if fault else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
