@@ -65,7 +65,7 @@ def missing(answer, output):
 
 
 class Shell:
-    """One bash that runs blocks one after the other, as a terminal does. Its output goes to a file beside the folder."""
+    """One bash that runs blocks one after the other, as a terminal does. Its output goes to a file beside it."""
 
     def __init__(self, folder, name, environment):
         self.log = folder.parent / f"{name}.log"
@@ -74,7 +74,7 @@ class Shell:
                 ["bash"], stdin=subprocess.PIPE, stdout=log, stderr=log, text=True, cwd=folder, env=environment,
                 start_new_session=True,
             )
-        # Jobs are known by their numbers and end with the shell, all of their processes, and a pipe fails with any part.
+        # Jobs have numbers and process groups, and end with the shell. A pipe fails with any of its parts.
         self.run("set -o monitor -o pipefail\ntrap 'for job in $(jobs -p); do kill -KILL -- -$job; done' EXIT\n")
 
     def run(self, commands):

@@ -26,6 +26,12 @@ MISTAKES = [
     ("```\ngrantor submissions list \\\n    --stat held\n```", "docs/x.md:2: grantor submissions list has no --stat"),
     ("```\ntrue && make schema\n```", "docs/x.md:2: no target make schema"),
 ]
+# Of the page of symptoms: words, others in their place, and a part of the line that must tell the mistake.
+SYMPTOMS = [
+    ("(alerts.md#grantorheld)", "(alerts.md#grantordown)", "no row leads to GrantorHeld"),
+    ("| `Kafka is unreachable` |", "| `Kafka is away` |", "the program does not say Kafka is away"),
+    ("| `The ledger does not answer.` |", "| `The ledger is away.` |", "the program does not say The ledger is away."),
+]
 GOOD = """# Good: `code` (and more)
 [a](#good-code-and-more) [b](guarantees.md#promised) [c](https://example.com/#x) [d](../schemas/examples)
 `[e](nowhere)` `grantor submissions list --state held`, `make test SUITES=X`
@@ -44,6 +50,11 @@ def missed(check, program):
         found = list(check.violations(page, text, program))
         if found != [expected]:
             yield f"{text!r}: {expected} is not all that is noticed; found: {found}"
+    text = check.SYMPTOMS.read_text(encoding="utf-8")
+    for words, others, expected in SYMPTOMS:
+        found = list(check.violations(check.SYMPTOMS, text.replace(words, others), program))
+        if len(found) != 1 or not found[0].endswith(expected):
+            yield f"{others}: {expected} is not all that is noticed; found: {found}"
 
 
 def main():
@@ -51,7 +62,7 @@ def main():
         print(__doc__.strip(), file=sys.stderr)
         return 2
     check = importlib.import_module("check-docs")
-    return report(missed(check, check.Program(str(Path(sys.argv[1]).resolve()))), len(MISTAKES))
+    return report(missed(check, check.Program(str(Path(sys.argv[1]).resolve()))), len(MISTAKES) + len(SYMPTOMS))
 
 
 if __name__ == "__main__":

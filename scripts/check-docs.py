@@ -25,6 +25,9 @@ FENCE = re.compile(r"^(```+|~~~+).*?^\1[^\S\n]*$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
 OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+SYMPTOMS = ROOT / "docs" / "symptoms.md"
+# Sections whose rows begin with words of the program's.
+SAID = ("## It is not ready", "## Lines of the log")
 # Words behind `make` that are no targets.
 SETTING = re.compile(r"[A-Z_]+=")
 
@@ -140,6 +143,24 @@ def commands(program, targets, text):
                         yield number, f"no target make {word}"
 
 
+@cache
+def sources():
+    return "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "Sources").rglob("*.swift")))
+
+
+def symptoms(text):
+    """What the page of symptoms lacks, or says otherwise than the program."""
+    for alert in re.findall(r"^### (\w+)$", (ROOT / "docs" / "alerts.md").read_text(encoding="utf-8"), re.MULTILINE):
+        if f"(alerts.md#{alert.lower()})" not in text:
+            yield 1, f"no row leads to {alert}"
+    section = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        section = line if line.startswith("## ") else section
+        said = re.match(r"\| `([^`]+)` \|", line)
+        if said and section in SAID and said.group(1).split("…")[0].strip() not in sources():
+            yield number, f"the program does not say {said.group(1)}"
+
+
 def targets():
     return set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
@@ -149,6 +170,8 @@ def violations(page, text, program):
     found = list(links(page, text))
     if page.name != HISTORY:
         found += commands(program, targets(), text)
+    if page == SYMPTOMS:
+        found += symptoms(text)
     for number, fault in sorted(found):
         yield f"{page.relative_to(ROOT)}:{number}: {fault}"
 

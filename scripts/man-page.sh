@@ -79,5 +79,5 @@ The apps and their rules. You make it; apps.example.yaml is its pattern.
 A ledger on SQLite.
 .TP
 .I /usr/share/doc/grantor
-README.md, alerts.md, configuration.md, operations.md, postgresql.md and examples.
+README.md, symptoms.md, procedures.md, support.md and other pages, with examples.
 MAN

@@ -35,7 +35,8 @@ for library in $(objdump -p "$program" | awk '$1 == "NEEDED" { print $2 }'); do
 done
 
 # Both artefacts have these.
-documents=(README.md CHANGELOG.md NOTICE docs/alerts.md docs/configuration.md docs/operations.md docs/postgresql.md)
+documents=(README.md CHANGELOG.md NOTICE docs/alerts.md docs/configuration.md docs/operations.md docs/postgresql.md
+    docs/procedures.md docs/support.md docs/symptoms.md)
 examples=(config/apps.example.yaml deploy/postgres/*.sql deploy/prometheus/rules.yml deploy/grafana/dashboards/grantor.json)
 scripts/man-page.sh "$program" "$(date --utc --date="@$SOURCE_DATE_EPOCH" +%F)" >"$work/grantor.1"
 
