@@ -4,9 +4,9 @@
     scripts/by-hand-test.py FOLDER
 
 FOLDER has the built programs grantor and grantor-simulator. Each block of `sh` runs in one shell, in the page's order.
-A block of `text` behind it has lines that its output must have, in this order; `…` stands for anything. A block that
-only looks, because each line of it calls grantor, is asked again until it answers so. Loopback only. Exit code: 0
-passed, 1 not, 2 wrong usage, 75 not checked for want of an Apache Kafka (KAFKA_HOME).
+A block of `text` behind it has lines that its output must have, in this order; `…` stands for anything. A block whose
+lines all call grantor is run again until it succeeds and answers so. Loopback only. Exit code: 0 passed, 1 not, 2 wrong
+usage or no KAFKA_HOME.
 """
 
 import os
@@ -19,23 +19,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from checkout import ROOT, free_port, use_virtual_environment
-
-use_virtual_environment()
-try:
-    from examples_stage import Failure, Kafka, wait_for
-except ImportError as error:
-    sys.exit(f"{error}. Run: scripts/setup.sh --for test")
+from checkout import ROOT, free_port
 
 PAGE = ROOT / "docs" / "by-hand.md"
-# The page's broker, which the judge's own one replaces.
-BROKER = "localhost:9092"
+# The page's ports, which free ones replace.
+PORTS = ("localhost:9092", "localhost:9093")
 BLOCK = re.compile(r"(?:<!-- (stays|not run)[^\n]*-->\n)?^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Longest wait for a block's answer, in seconds.
 PATIENCE = 60
-# Seconds between two looks.
+# Seconds between two tries.
 PAUSE = 0.5
 END = "-- end of block --"
+
+
+class Failure(Exception):
+    """A block does not do as the page says."""
 
 
 def blocks(text):
@@ -50,7 +48,7 @@ def blocks(text):
     return found
 
 
-def only_looks(commands):
+def may_be_repeated(commands):
     return all(line.startswith("grantor ") and not line.endswith(("&", "\\")) for line in commands.splitlines())
 
 
@@ -105,8 +103,8 @@ class Shell:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def look(shell, commands, answer):
-    """Runs a block that only looks until its output has the answer."""
+def repeat(shell, commands, answer):
+    """Runs a block until it succeeds and its output has the answer."""
     limit = time.monotonic() + PATIENCE
     while True:
         try:
@@ -121,9 +119,14 @@ def look(shell, commands, answer):
         time.sleep(PAUSE)
 
 
-def play(folder, programs, parts, say):
-    kafka = Kafka(folder, programs)
-    parts.append(kafka.part)
+def text_of_page():
+    text = PAGE.read_text(encoding="utf-8")
+    for port in PORTS:
+        text = text.replace(port, f"localhost:{free_port()}")
+    return text
+
+
+def play(folder, programs, say):
     # A checkout of its own: nothing of a developer's is used or overwritten. Its compiler has built everything already.
     checkout = Path(folder) / "checkout"
     checkout.mkdir()
@@ -135,21 +138,20 @@ def play(folder, programs, parts, say):
     compiler.chmod(0o755)
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("GRANTOR_", "SIMULATOR"))}
     environment |= {
-        "PATH": f"{programs}:{kafka.home}/bin:{os.environ['PATH']}", "GRANTOR_HTTP_BIND": f"127.0.0.1:{free_port()}",
-        "SWIFT": str(compiler), "SIMULATORFLAGS": "", "KAFKA_HEAP_OPTS": "-Xmx128m -XX:TieredStopAtLevel=1",
+        "PATH": f"{programs}:{os.environ['KAFKA_HOME']}/bin:{os.environ['PATH']}", "GRANTOR_HTTP_BIND": f"127.0.0.1:{free_port()}",
+        "SWIFT": str(compiler), "SIMULATORFLAGS": "", "KAFKA_HEAP_OPTS": "-Xmx512m -XX:TieredStopAtLevel=1",
         "LOG_DIR": folder,
     }
-    say(f"{kafka.name} runs")
     shell, second = Shell(checkout, "first", environment), Shell(checkout, "second", environment)
     addresses = checkout / ".build" / "simulator" / "addresses.json"
     try:
-        for line, mark, commands, answer in blocks(PAGE.read_text(encoding="utf-8").replace(BROKER, kafka.address)):
+        for line, mark, commands, answer in blocks(text_of_page()):
             try:
                 if mark == "stays":
                     second.run(f"{commands.strip()} &\n")
-                    wait_for("the simulator", lambda: addresses.exists() and addresses.stat().st_size > 0)
-                elif mark != "not run" and only_looks(commands):
-                    look(shell, commands, answer)
+                    wait_for_content(addresses)
+                elif mark != "not run" and may_be_repeated(commands):
+                    repeat(shell, commands, answer)
                 elif mark != "not run":
                     fault = missing(answer, output := shell.run(commands))
                     if fault is not None:
@@ -160,6 +162,14 @@ def play(folder, programs, parts, say):
     finally:
         shell.end()
         second.end()
+
+
+def wait_for_content(path):
+    limit = time.monotonic() + PATIENCE
+    while not path.exists() or path.stat().st_size == 0:
+        if time.monotonic() > limit:
+            raise Failure(f"has not written {path.name}")
+        time.sleep(0.05)
 
 
 def tail(checkout):
@@ -174,22 +184,20 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     if not os.environ.get("KAFKA_HOME"):
-        print("NOT CHECKED: docs/by-hand.md, which needs KAFKA_HOME")
-        return 75
+        print("KAFKA_HOME must name an unpacked Apache Kafka", file=sys.stderr)
+        return 2
     started = time.monotonic()
 
     def say(text):
         print(f"after {time.monotonic() - started:5.1f} s  {text}", flush=True)
 
-    folder, parts = tempfile.mkdtemp(prefix="grantor-by-hand-"), []
+    folder = tempfile.mkdtemp(prefix="grantor-by-hand-")
     try:
-        play(folder, os.path.abspath(sys.argv[1]), parts, say)
+        play(folder, os.path.abspath(sys.argv[1]), say)
         fault = None
     except Failure as failure:
         fault = failure
     finally:
-        for part in reversed(parts):
-            part.stop()
         shutil.rmtree(folder)
     print(f"by hand: FAILED\n{fault}" if fault else "by hand: the page's commands answer as it says")
     return 1 if fault else 0
