@@ -12,8 +12,8 @@ enum FindCommand {
         "find", "Finds submissions by whatever id is known of them, in all apps.",
         discussion: """
             One look through all that waits, was answered or granted. Original transactions are found of purchases that \
-            are granted once for them. Orders of grants are found where the ledger has an index of them. The id of an \
-            event is found nowhere: its submission and its transaction stand in the event.
+            are granted once for them. The id of an event is found nowhere: its submission and its transaction stand in \
+            the event.
             """,
         CommonOptions.tabulating + [CommonOptions.limit, word], run: run)
 
@@ -40,9 +40,7 @@ extension SearchResult {
             JSONOutput.object(
                 hit.row.members.merging(["foundAs": .list(hit.meanings.map { .word($0) })]) { member, _ in member })
         }
-        return .object([
-            "found": .list(found), "hasMore": .truth(hasMore), "notSearched": missing.isEmpty ? .absent : missing.json,
-        ])
+        return .object(["found": .list(found), "hasMore": .truth(hasMore)])
     }
 
     func text(now: Timestamp, width: Int?) -> String {
@@ -57,6 +55,6 @@ extension SearchResult {
                 .withoutEmptyColumns().text(maxWidth: width)
         }
         if hasMore { text += "More exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
-        return text + missing.text
+        return text
     }
 }

@@ -3,7 +3,6 @@ import Configuration
 import Contract
 import FoundationEssentials
 import Glibc
-import Ledger
 
 enum OutputFormat: Hashable, Sendable {
     /// For people; lines are cut to so many columns, nil leaves them whole.
@@ -22,26 +21,12 @@ enum OutputFormat: Hashable, Sendable {
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
     ///   - next: what the next page begins behind; nil if this is the last one.
-    ///   - missing: indexes that the ledger lacks, so that rows may be there that the list has not.
-    func page(
-        _ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?, missing: [LookupIndex] = []
-    ) -> String {
-        let members: [String: JSONOutput] = [
-            name: .list(json), "next": .text(next), "notSearched": missing.isEmpty ? .absent : missing.json,
-        ]
-        return render(json: .object(members)) { width in
-            let rows = json.isEmpty ? "No \(name).\n" : table.text(maxWidth: width)
-            return rows + (next.map { "More: --before \($0)\n" } ?? "") + missing.text
+    func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?) -> String {
+        render(json: .object([name: .list(json), "next": .text(next)])) { width in
+            guard !json.isEmpty else { return "No \(name).\n" }
+            return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
         }
     }
-}
-
-extension [LookupIndex] {
-    /// The names of indexes that would have found more.
-    var json: JSONOutput { .list(map { .word($0) }) }
-
-    /// A line for each kind of rows that nobody has looked through.
-    var text: String { map { "Not looked through: \($0.rows) (no index \($0.rawValue)).\n" }.joined() }
 }
 
 /// Output in JSON, for people and scripts.

@@ -14,8 +14,6 @@ struct SubmissionPage: Hashable, Sendable {
 
     /// One for each state that is still to come.
     let queries: [SubmissionQuery]
-    /// Indexes that the ledger lacks, and without which states are left out.
-    let missing: [LookupIndex]
     private(set) var rows: [SubmissionRow] = []
     /// Where the next page begins; nil if this is the last one.
     private(set) var next: Place?
@@ -24,8 +22,7 @@ struct SubmissionPage: Hashable, Sendable {
     ///   - filter: What the list is narrowed by, and its limit; its state does not count.
     ///   - state: The only one; nil for all.
     ///   - before: The place of the page before.
-    ///   - indexes: Those that the ledger has.
-    init(_ filter: SubmissionQuery, state: SubmissionState?, before: Place?, indexes: Set<LookupIndex>) {
+    init(_ filter: SubmissionQuery, state: SubmissionState?, before: Place?) {
         let states = state.map { [$0] } ?? SubmissionState.allCases
         var queries: [SubmissionQuery] = []
         for state in states.drop(while: { before != nil && $0 != before?.state }) {
@@ -34,9 +31,7 @@ struct SubmissionPage: Hashable, Sendable {
             query.before = state == before?.state ? before?.sequence : nil
             queries.append(query)
         }
-        self.queries = queries.filter { $0.neededIndex.map(indexes.contains) ?? true }
-        let needed = Set(queries.compactMap(\.neededIndex))
-        missing = LookupIndex.allCases.filter { needed.contains($0) && !indexes.contains($0) }
+        self.queries = queries
     }
 
     /// The page with its rows.
@@ -64,9 +59,4 @@ extension ValueForm<SubmissionPage.Place> {
                 return SubmissionPage.Place(state: state, sequence: sequence)
             }, show: \.text)
     }
-}
-
-extension SubmissionQuery {
-    /// Whether it may need an index that a ledger may lack.
-    var hasUnindexed: Bool { orderID != nil || transactionID != nil }
 }

@@ -22,10 +22,7 @@ enum SubmissionsCommand {
         subcommands: [
             Command(
                 "list", "Lists submissions: held ones, retrying, failed, repeated, granted; the latest of each first.",
-                discussion: """
-                    Granted submissions have a row for each purchase. Without --user, those of an order or a transaction \
-                    are listed where the ledger has an index for it.
-                    """,
+                discussion: "Granted submissions have a row for each purchase.",
                 CommonOptions.tabulating
                     + [
                         CommonOptions.limit, before, state, cause, CommonOptions.app, CommonOptions.user, order,
@@ -69,9 +66,7 @@ enum SubmissionsCommand {
         let (state, before) = (try arguments[state], try arguments[before])
         if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }
         let page = try arguments.ledger(context) { ledger throws(LedgerError) in
-            let page = SubmissionPage(
-                filter, state: state, before: before,
-                indexes: filter.hasUnindexed ? try ledger.lookupIndexes() : Set(LookupIndex.allCases))
+            let page = SubmissionPage(filter, state: state, before: before)
             return page.filled(try ledger.submissions(page.queries))
         }
         let now = context.now()
@@ -80,7 +75,7 @@ enum SubmissionsCommand {
         ).withoutEmptyColumns()
         try context.output(
             arguments.format(context).page(
-                "submissions", table, page.rows.map(\.json), next: page.next?.text, missing: page.missing))
+                "submissions", table, page.rows.map(\.json), next: page.next?.text))
         // The page behind the last one is empty, too.
         if let app, before == nil, page.rows.isEmpty, try !configured(arguments, context).contains(app) {
             throw CommandFailure(

@@ -19,9 +19,6 @@ public protocol LedgerOperator: AnyObject {
     /// grant.
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]]
 
-    /// The indexes of ids that this ledger has, of those that it may lack.
-    func lookupIndexes() throws(LedgerError) -> Set<LookupIndex>
-
     /// Grants, newest first.
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow]
 

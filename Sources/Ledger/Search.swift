@@ -21,15 +21,12 @@ public struct Search: Hashable, Sendable {
     /// Most hits.
     public let limit: Int
     public let queries: [SubmissionQuery]
-    /// Indexes that the ledger lacks, so that rows may be there that are not found.
-    public let missing: [LookupIndex]
 
-    /// - Parameter indexes: Those that the ledger has.
-    public init(_ word: String, limit: Int, indexes: Set<LookupIndex>) {
+    public init(_ word: String, limit: Int) {
         self.word = word
         self.limit = limit
         guard (1...Self.mostBytes).contains(word.utf8.count), !word.utf8.contains(0) else {
-            (queries, missing) = ([], [])
+            queries = []
             return
         }
         var all: [SubmissionQuery] = []
@@ -42,9 +39,7 @@ public struct Search: Hashable, Sendable {
             let transaction = TransactionID(reading: word)
             if transaction.isWellFormed { all.append(query.with { $0.transactionID = transaction }) }
         }
-        queries = all.filter { $0.neededIndex.map(indexes.contains) ?? true }
-        let needed = Set(all.compactMap(\.neededIndex))
-        missing = LookupIndex.allCases.filter { needed.contains($0) && !indexes.contains($0) }
+        queries = all
     }
 
     /// The hits in the answers to ``queries``: each row once, the latest first.
@@ -55,7 +50,7 @@ public struct Search: Hashable, Sendable {
             hits.append(SearchResult.Hit(row: row, meanings: meanings(for: row)))
         }
         hits.sort { ($0.row.latest, $0.row.sequence) > ($1.row.latest, $1.row.sequence) }
-        return SearchResult(hits: Array(hits.prefix(limit)), hasMore: hits.count > limit, missing: missing)
+        return SearchResult(hits: Array(hits.prefix(limit)), hasMore: hits.count > limit)
     }
 
     private func meanings(for row: SubmissionRow) -> [Meaning] {
@@ -81,20 +76,17 @@ public struct SearchResult: Hashable, Sendable {
     public let hits: [Hit]
     /// More are there than the limit.
     public let hasMore: Bool
-    /// As ``Search/missing``.
-    public let missing: [LookupIndex]
 
-    public init(hits: [Hit], hasMore: Bool, missing: [LookupIndex]) {
+    public init(hits: [Hit], hasMore: Bool) {
         self.hits = hits
         self.hasMore = hasMore
-        self.missing = missing
     }
 }
 
 extension LedgerOperator {
     /// Looks for a word among the ids of all apps.
     public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
-        let search = Search(word, limit: limit, indexes: try lookupIndexes())
+        let search = Search(word, limit: limit)
         return search.result(search.queries.isEmpty ? [] : try submissions(search.queries))
     }
 }

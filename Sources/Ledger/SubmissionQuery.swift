@@ -17,10 +17,9 @@ public struct SubmissionQuery: Hashable, Sendable {
     public var bundleID: BundleID?
     public var userID: UserID?
     public var submissionID: SubmissionID?
-    /// Alone it needs the ``LookupIndex`` of the state, or all rows are read.
     public var orderID: OrderID?
     /// The transaction of a grant, also the original one where that makes the grant key; of others the transaction that
-    /// they are about, or claim. Alone it needs the ``LookupIndex`` of the state, or all rows are read.
+    /// they are about, or claim.
     public var transactionID: TransactionID?
     /// The reason of a failure, or why a submission is retrying or held. Others have none.
     public var cause: String?
@@ -44,18 +43,6 @@ public struct SubmissionQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The index without which every row of the state would be read; nil if the others narrow it, or none is needed.
-    public var neededIndex: LookupIndex? {
-        guard userID == nil, submissionID == nil else { return nil }
-        if transactionID != nil {
-            // The unique indexes of grants have transactions.
-            guard state != .granted else { return nil }
-            return state.isWaiting ? .retriesTransaction : .answersTransaction
-        }
-        guard orderID != nil else { return nil }
-        return state.isWaiting ? .retriesOrder : state == .granted ? .grantsOrder : .answersOrder
-    }
-
     /// Whether it is narrowed by an id that few rows have.
     public var namesAnID: Bool { userID != nil || submissionID != nil || orderID != nil || transactionID != nil }
 
@@ -71,42 +58,6 @@ public struct SubmissionQuery: Hashable, Sendable {
 extension SubmissionState {
     /// Whether its submissions stand in `retries`.
     public var isWaiting: Bool { self == .held || self == .retrying }
-}
-
-/// An index of ids that a ledger may lack. The raw value is its name in the database.
-///
-/// The tables of what waits and what was answered have theirs from the start. Of grants, which are never deleted, each
-/// index makes every write dearer, so an operator adds it who needs it.
-public enum LookupIndex: String, Hashable, Sendable, CaseIterable {
-    case grantsOrder = "grants_order"
-    case answersOrder = "answers_order"
-    case answersTransaction = "answers_transaction"
-    case retriesOrder = "retries_order"
-    case retriesTransaction = "retries_transaction"
-
-    public var column: String {
-        switch self {
-        case .grantsOrder, .answersOrder, .retriesOrder: "order_id"
-        case .answersTransaction, .retriesTransaction: "transaction_id"
-        }
-    }
-
-    /// The rows that are not found without it.
-    public var rows: String {
-        switch self {
-        case .grantsOrder: "grants by their orders"
-        case .answersOrder: "failures and repeats by their orders"
-        case .answersTransaction: "failures and repeats by their transactions"
-        case .retriesOrder: "submissions that wait, by their orders"
-        case .retriesTransaction: "submissions that wait, by their transactions"
-        }
-    }
-
-    /// Whether an index of its name serves it.
-    /// - Parameter definition: The index as the database's catalogue has it.
-    public func isServed(by definition: String) -> Bool {
-        definition.contains("(\(column))") || definition.contains("(hashtextextended(\(column), ")
-    }
 }
 
 extension LedgerOperator {

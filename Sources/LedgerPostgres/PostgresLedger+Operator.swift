@@ -48,22 +48,6 @@ extension PostgresLedger: LedgerOperator {
         }
     }
 
-    public func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> {
-        try read { (_) throws(PostgresFailure) in
-            // One that is being made, or whose making failed, is not valid.
-            let statement = PostgresStatement(
-                """
-                SELECT relname::text, pg_get_indexdef(indexrelid) FROM pg_index
-                JOIN pg_class ON pg_class.oid = indexrelid
-                WHERE indrelid IN ('grants'::regclass, 'answers'::regclass, 'retries'::regclass) AND indisvalid
-                """)
-            return Set(
-                try connection.run(statement).rows.compactMap { row in
-                    LookupIndex(rawValue: row.text(0)).flatMap { $0.isServed(by: row.text(1)) ? $0 : nil }
-                })
-        }
-    }
-
     public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
         try read { (_) throws(PostgresFailure) in try GrantTable(connection: connection).page(query) }
     }

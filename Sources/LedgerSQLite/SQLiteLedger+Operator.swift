@@ -50,17 +50,6 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    public func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> {
-        try read { (_) throws(StoreError) in
-            let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
-            let found = try database.statement(sql).rows({ _ in }) { row in (row.text(0), row.text(1)) }
-            return Set(
-                found.compactMap { name, definition in
-                    LookupIndex(rawValue: name).flatMap { $0.isServed(by: definition) ? $0 : nil }
-                })
-        }
-    }
-
     public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
         try read { (_) throws(StoreError) in try GrantTable(database: database).page(query) }
     }

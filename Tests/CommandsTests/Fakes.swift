@@ -139,11 +139,6 @@ final class FixedLedger: LedgerOperator, Sendable {
         }
     }
 
-    func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> {
-        note("indexes")
-        return Set(LookupIndex.allCases).subtracting([.grantsOrder])
-    }
-
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
         note("grants \(query)")
         return query.userID == "nobody" ? [] : [GrantRow(sequence: 9, grant: Self.grant())]

@@ -7,13 +7,11 @@ import Testing
 
 @Suite("Pages that go from state to state")
 struct SubmissionPageTests {
-    private static let all = Set(LookupIndex.allCases)
-
     private func page(
         _ filter: SubmissionQuery = SubmissionQuery(state: .held, limit: 3), state: SubmissionState? = nil,
-        before: SubmissionPage.Place? = nil, indexes: Set<LookupIndex> = all
+        before: SubmissionPage.Place? = nil
     ) -> SubmissionPage {
-        SubmissionPage(filter, state: state, before: before, indexes: indexes)
+        SubmissionPage(filter, state: state, before: before)
     }
 
     private func row(_ state: SubmissionState, _ sequence: Int64) -> SubmissionRow {
@@ -35,17 +33,6 @@ struct SubmissionPageTests {
 
     @Test("A list of one state has no other")
     func one() { #expect(page(state: .failed).queries.map(\.state) == [.failed]) }
-
-    @Test("No state is asked for by an id of which the ledger has no index")
-    func missing() {
-        let order = page(SubmissionQuery(state: .held, orderID: "o"), indexes: [.retriesOrder])
-        #expect(order.queries.map(\.state) == [.held, .retrying])
-        #expect(order.missing == [.grantsOrder, .answersOrder])
-        let transaction = page(SubmissionQuery(state: .held, transactionID: "1"), indexes: [])
-        #expect(transaction.queries.map(\.state) == [.granted])
-        let user = page(SubmissionQuery(state: .held, userID: "u", orderID: "o"), indexes: [])
-        #expect(user.queries.count == 5 && user.missing.isEmpty)
-    }
 
     @Test("Places are written and read in one form", arguments: ["failed:17", "held:-3"])
     func places(text: String) throws {

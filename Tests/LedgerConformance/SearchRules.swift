@@ -19,6 +19,9 @@ extension LedgerConformance {
                 try expect(try found("o-\(order)"), ["\(order) [\"order\"]"], "an order")
             }
             try expect(
+                try found("o-granted"), ["granted [\"order\"]", "granted [\"order\"]", "repeated [\"order\"]"],
+                "a grant's order")
+            try expect(
                 try found("11"), ["granted [\"transaction\"]", "repeated [\"transaction\"]"], "a transaction")
             try expect(try found("13"), ["granted [\"original_transaction\"]"], "an original transaction")
             try expect(try found("21"), ["waits [\"transaction\"]"], "a claimed transaction")
@@ -27,16 +30,6 @@ extension LedgerConformance {
             for word in ["nobody", "granted ", "GRANTED", "", "99", String(repeating: "9", count: 600)] {
                 try expect(try found(word), [], word)
             }
-        },
-        ConformanceRule("Orders of grants are found as far as there is an index") { subject in
-            try subject.writeEachState()
-            let result = try subject.ledger.find("o-granted", limit: 100)
-            let hasIndex = try subject.ledger.lookupIndexes().contains(.grantsOrder)
-            // The repeat of the same order is found beside the two purchases.
-            try expect(result.hits.count, hasIndex ? 3 : 1, "hits")
-            try expect(result.missing, hasIndex ? [] : [.grantsOrder], "what is missing")
-            try expect(
-                try subject.ledger.lookupIndexes().union([.grantsOrder]), Set(LookupIndex.allCases), "all others")
         },
         ConformanceRule("No more are found than the limit, the latest of them, and more are said to exist") { subject in
             try subject.own()

@@ -25,7 +25,6 @@ struct LookupPlanTests {
         SELECT n, 0, 0, 0, 1, 1, 0, sha256(n::text::bytea), 'app', 's-' || n, 'u-' || n, 'o-' || n, 'c', '', n::text,
             'receipt', '', CASE WHEN n % 2 = 0 THEN 'e' END
         FROM generate_series(1, 20000) AS n;
-        CREATE INDEX IF NOT EXISTS grants_order ON grants (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
         """
 
     @Test("A look for a word finds each table's rows by an index of ids", arguments: [true, false])

@@ -13,7 +13,6 @@ struct LookupPlanTests {
         defer { folder.remove() }
         try SQLiteLedger.migrate(folder.configuration)
         let ledger = try SQLiteLedger(folder.configuration)
-        try ledger.database.run("CREATE INDEX IF NOT EXISTS grants_order ON grants (order_id)")
         _ = try ledger.find(word, limit: 50)
         let pages = ledger.database.statements.keys.filter { $0.contains("LIMIT ?2") }
         #expect(pages.count >= 9)

@@ -5,8 +5,6 @@ import Testing
 
 @Suite("A look for a word")
 struct SearchTests {
-    private static let all = Set(LookupIndex.allCases)
-
     private static func row(
         _ sequence: Int64, _ id: SubmissionID, user: UserID = "u", order: OrderID? = nil, at milliseconds: Int64 = 0,
         transaction: TransactionID = "5", original: TransactionID? = nil
@@ -22,28 +20,19 @@ struct SearchTests {
 
     @Test("asks each state for each id that the word can be")
     func queries() {
-        let search = Search("s-1", limit: 5, indexes: Self.all)
+        let search = Search("s-1", limit: 5)
         #expect(search.queries.count == 3 * SubmissionState.allCases.count)
         #expect(search.queries.allSatisfy { $0.limit == 6 && $0.transactionID == nil })
-        let number = Search("00012", limit: 5, indexes: Self.all)
+        let number = Search("00012", limit: 5)
         #expect(number.queries.compactMap(\.transactionID) == Array(repeating: "12", count: 5))
     }
 
-    @Test("asks for nothing without its index, and says so")
-    func indexes() {
-        let search = Search("12", limit: 5, indexes: [.retriesOrder])
-        #expect(search.queries.allSatisfy { $0.neededIndex == nil || $0.neededIndex == .retriesOrder })
-        #expect(search.missing == [.grantsOrder, .answersOrder, .answersTransaction, .retriesTransaction])
-        #expect(Search("s", limit: 5, indexes: [.retriesOrder]).missing == [.grantsOrder, .answersOrder])
-        #expect(Search("s", limit: 5, indexes: Self.all).missing.isEmpty)
-    }
-
     @Test("asks for no word that can be nobody's id", arguments: ["", "a\0b", String(repeating: "x", count: 513)])
-    func refused(word: String) { #expect(Search(word, limit: 5, indexes: []).queries.isEmpty) }
+    func refused(word: String) { #expect(Search(word, limit: 5).queries.isEmpty) }
 
     @Test("has each row once, the latest first, with all that the word is to it")
     func hits() {
-        let search = Search("x", limit: 5, indexes: Self.all)
+        let search = Search("x", limit: 5)
         let (early, late) = (Self.row(1, "x", order: "x"), Self.row(2, "s", user: "x", at: 9))
         let result = search.result([[early], [late], [early]])
         #expect(result.hits.map(\.row) == [late, early])
@@ -53,24 +42,15 @@ struct SearchTests {
 
     @Test("tells a transaction from an original one")
     func transactions() {
-        let search = Search("5", limit: 5, indexes: Self.all)
+        let search = Search("5", limit: 5)
         let rows = [Self.row(3, "a"), Self.row(2, "b", transaction: "6", original: "5")]
         #expect(search.result([rows]).hits.map(\.meanings) == [[.transaction], [.originalTransaction]])
     }
 
     @Test("has no more hits than its limit, and says that there are more")
     func bound() {
-        let search = Search("u", limit: 2, indexes: Self.all)
+        let search = Search("u", limit: 2)
         let result = search.result([(1...3).map { Self.row($0, "s") }])
         #expect(result.hits.map(\.row.sequence) == [3, 2] && result.hasMore)
-    }
-
-    @Test("An index serves if it is of the ids themselves")
-    func definitions() {
-        #expect(LookupIndex.grantsOrder.isServed(by: "CREATE INDEX grants_order ON grants (order_id) WHERE x"))
-        #expect(
-            LookupIndex.grantsOrder.isServed(
-                by: "CREATE INDEX grants_order ON public.grants USING btree (hashtextextended(order_id, (0)::bigint))"))
-        #expect(!LookupIndex.grantsOrder.isServed(by: "CREATE INDEX grants_order ON grants (user_id, order_id)"))
     }
 }

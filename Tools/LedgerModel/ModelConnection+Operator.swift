@@ -43,8 +43,6 @@ extension ModelConnection: LedgerOperator {
         queries.map(list)
     }
 
-    public func lookupIndexes() throws(LedgerError) -> Set<LookupIndex> { Set(LookupIndex.allCases) }
-
     private func list(_ query: SubmissionQuery) -> [SubmissionRow] {
         let found = rows(query.state).sorted { $0.sequence > $1.sequence }.filter { row in
             row.sequence < query.before ?? .max && (query.bundleID == nil || row.claimant.bundleID == query.bundleID)
