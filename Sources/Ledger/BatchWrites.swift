@@ -277,7 +277,9 @@ struct JudgedClaim {
         guard !new.contains(where: { $0.reference == grant.reference }) else { return }
         if let order = grant.orderID { heldOrders.insert(order) }
         guard grant.bundleID == claimant.bundleID, grant.userID == claimant.userID else {
-            reject(.ownedByAnotherUser, "The purchase was granted to another user before.", productID, reference)
+            reject(
+                .ownedByAnotherUser, "The purchase was granted to another user, whose submission was read first.",
+                productID, reference)
             return
         }
         if grant.submissionID == claimant.submissionID, grant.origin == origin {
