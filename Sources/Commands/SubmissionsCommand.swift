@@ -141,12 +141,14 @@ enum SubmissionsCommand {
         let name = PrintableText.singleLine(key.submissionID.rawValue)
         let outcomes = try arguments.ledger(context) { ledger throws(LedgerError) -> [Outcome]? in
             let waiting = try ledger.submission(key).waiting
-            guard waiting.allSatisfy({ $0.entry.cause.endpoint == nil }) else { return nil }
+            guard waiting.allSatisfy({ $0.entry.cause.endpoint == nil && !$0.isLeased }) else { return nil }
             return try ledger.abandon(key, note)
         }
         guard let outcomes else {
             throw CommandFailure(
-                .failed, "submission \"\(name)\" is retrying, not held: Apple may still confirm it; nothing was changed"
+                .failed,
+                "submission \"\(name)\" is retrying, not held, or a worker is at it: Apple may still confirm it; "
+                    + "nothing was changed"
             )
         }
         guard let outcome = outcomes.first else {

@@ -25,6 +25,8 @@ extension BatchPlanner {
         var hasLaterAnswer = false
         /// Purchases that it passes over for the first time, by the rows that it adds.
         var passesOver: [PassedOver.Reason: Int] = [:]
+        /// The row that waits for the same claim already, by another record.
+        var waiting: WaitingRow?
         /// Whether the ledger has purchases of its app, which the decision calls unknown.
         var isAppOurs = false
         private var known: ClaimDigest?

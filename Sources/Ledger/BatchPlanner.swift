@@ -135,6 +135,10 @@ public struct BatchPlanner: Sendable {
             }
             if case .repeated(let repeated) = entry.answer { questions.holders.append(HolderQuestion(repeated.grant)) }
             if !entry.isNew.contains(true) { questions.submissions.append(entry.claimant.submissionKey) }
+            if entry.decision.tellsWaiting, entry.waits, !entry.isLeased {
+                var entry = entry
+                questions.waiting.insert(entry.digest())
+            }
             if case .fail(let rejection) = entry.decision.content, rejection.reason == .unknownApp {
                 questions.apps.insert(entry.claimant.bundleID)
             }
@@ -158,13 +162,17 @@ public struct BatchPlanner: Sendable {
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
     ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.
     ///   - ours: Those of ``BatchQuestions/apps`` that the ledger has granted purchases of, or has in `retries`.
-    public mutating func conclude(held: FoundGrants, own: FoundGrants, ours: Set<BundleID> = []) -> [NewAnswer] {
+    ///   - waiting: The rows that ``BatchQuestions/waiting`` found.
+    public mutating func conclude(
+        held: FoundGrants, own: FoundGrants, ours: Set<BundleID> = [], waiting: [RetryKey: WaitingRow] = [:]
+    ) -> [NewAnswer] {
         let holders = Holders(held)
         let later = Set(own.later.map { OwnClaim($0.claimant) })
         let own = Dictionary(grouping: own.known, by: \.grant.claimant.submissionKey)
         for index in entries.indices where entries[index].isOpen {
             let claimant = entries[index].claimant
             entries[index].hasLaterGrants = !later.isEmpty && later.contains(OwnClaim(claimant))
+            if !waiting.isEmpty { entries[index].waiting = waiting[entries[index].digest()] }
             entries[index].isAppOurs = !ours.isEmpty && ours.contains(claimant.bundleID)
             let mine = (own[claimant.submissionKey] ?? []).filter { $0.grant.userID == claimant.userID }
             Self.conclude(&entries[index], holders: holders, own: mine, into: &writes)
@@ -379,7 +387,8 @@ extension BatchPlanner {
         let pending = PendingSubmission(
             submission.claimant, retry.cause, attempts: decision.attempts, receivedAt: submission.receivedAt,
             latest: retry.history.attempts.last?.at, dueAt: decision.decidedAt.advanced(by: .milliseconds(retry.delay)))
-        entry.state = .concluded(outcome, tell: [.pending(pending, key)])
+        // A row that waits already stays as it is, and so does what it tells.
+        entry.state = .concluded(outcome, tell: [.pending(entry.waiting?.pending ?? pending, key)])
     }
 
     /// A held claim whose purchases were all granted before, and nothing else is to come: it ends as if it were not held.

@@ -89,6 +89,8 @@ public struct BatchQuestions: Sendable {
     public internal(set) var submissions: [SubmissionKey] = []
     /// Apps that failures are about to call unknown.
     public internal(set) var apps: Set<BundleID> = []
+    /// Claims of records that begin to wait, and are to be told: a row of them may wait already.
+    public internal(set) var waiting: Set<RetryKey> = []
 }
 
 /// A row of `answers` that a batch tries to add.

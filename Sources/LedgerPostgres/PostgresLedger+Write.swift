@@ -120,7 +120,9 @@ extension PostgresLedger {
                 throw .server(state: "40001", message: "a number of grants came again", statement: 0)
             }
             let own = try grants.grants(of: questions.submissions)
-            let told = planner.conclude(held: held, own: own, ours: try grants.ours(questions.apps))
+            let waiting = try RetryTable(connection: connection).waiting(questions.waiting)
+            let told = planner.conclude(
+                held: held, own: own, ours: try grants.ours(questions.apps), waiting: waiting)
             let writes = try conclude(&planner, told, partitions: partitions, now: now)
             return (planner, Set(writes.withdrawn.map(\.decision)))
         }
@@ -165,7 +167,7 @@ extension PostgresLedger {
         let writes = planner.answered(
             try AnswerTable(connection: connection).insert(answers, partitions: partitions))
         var statements = RetryTable.changes(writes, partitions: partitions, now: now)
-        if !writes.outbox.isEmpty { statements.append(OutboxTable.insertion(writes.outbox, now: now)) }
+        statements += OutboxTable.insertion(writes.outbox, now: now)
         if !statements.isEmpty { _ = try connection.run(statements) }
         return writes
     }

@@ -5,9 +5,19 @@ import Ledger
 struct OutboxTable {
     let database: Database
 
-    /// Adds a row, or leaves the one that is there.
+    /// Adds a row, or leaves the one that is there. One that a worker is telling of a submission that waits is told
+    /// anew, because it tells something else now: the worker's report finds no row under its lease.
     func insert(_ new: NewOutboxRow, now: Timestamp) throws(StoreError) {
         try database.statement(Self.insertion).run { OutboxColumns.write(new, now: now, to: &$0) }
+        guard case .pending = new.key else { return }
+        let number = try database.nextLease()
+        try database.statement(
+            "UPDATE outbox SET lease = ?, leased_until = NULL, due_at = ? WHERE key = ? AND leased_until IS NOT NULL"
+        ).run {
+            $0.integer(number)
+            $0.time(now)
+            $0.text(new.key.text)
+        }
     }
 
     private static let insertion = OutboxColumns.written.insertion(into: "outbox")

@@ -155,6 +155,12 @@ struct RetryTable {
         return waiting
     }
 
+    func waiting(_ keys: Set<RetryKey>) throws(StoreError) -> [RetryKey: WaitingRow] {
+        var found: [RetryKey: WaitingRow] = [:]
+        for key in keys { found[key] = try waiting(key) }
+        return found
+    }
+
     func waiting(_ key: RetryKey) throws(StoreError) -> WaitingRow? {
         try database.statement("\(RetryColumns.selection) WHERE digest = ?").first {
             $0.blob(key.bytes)

@@ -33,7 +33,9 @@ extension SQLiteLedger {
             let questions = planner.questions
             let held = try grants.holders(questions.holders)
             let own = try grants.grants(of: questions.submissions)
-            let told = planner.conclude(held: held, own: own, ours: try grants.ours(questions.apps))
+            let waiting = try RetryTable(database: database).waiting(questions.waiting)
+            let told = planner.conclude(
+                held: held, own: own, ours: try grants.ours(questions.apps), waiting: waiting)
             try conclude(&planner, told, partitions: partitions, now: now)
         }
         // Rendered after the commit: nobody waits for the lock meanwhile.

@@ -90,6 +90,7 @@ final class WorkerDrivers: Sendable {
 
     private static func settings(_ configuration: WorkerConfiguration) -> CoreSettings {
         var settings = CoreSettings()
+        settings.tellsWaiting = configuration.kafka.topics.inUse.contains(.pending)
         settings.inFlightBytes = Int64(configuration.processing.maxInFlightBytes)
         settings.allow(calls: configuration.processing.maxCalls)
         settings.retryBytes = Int64(configuration.processing.maxRetryBytes)

@@ -51,6 +51,35 @@ extension LedgerConformance {
             try subject.ledger.report(items.map { .published($0.lease) })
             try expect(try subject.ledger.outbox(limit: 9), [], "rows of the outbox")
         },
+        ConformanceRule("A row that changes while it is told is told anew") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            try subject.write(held(submission, .sharedSecretRefused, lease: try subject.takeOne().lease, tells: true))
+            let first = try subject.ledger.takeOutbox([pending])
+            subject.setClock(Samples.later(120_000))
+            let again = try subject.takeOne(nil).lease
+            try subject.write(Samples.wait(submission, lease: again, attempts: 4, tellsWaiting: true))
+            try subject.ledger.report(first.map { .published($0.lease) })
+            let second = try subject.ledger.takeOutbox([pending])
+            guard case .publish(let event)? = second.first?.work else {
+                throw Violation(description: "the second state is not told")
+            }
+            try expect(String(decoding: event.value ?? [], as: UTF8.self).contains("retrying"), "the second state")
+            try subject.ledger.report(second.map { .published($0.lease) })
+            try expect(try subject.ledger.outbox(limit: 9), [], "rows of the outbox")
+        },
+        ConformanceRule("Another record of a claim that waits tells what its row says") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1", offset: 1)
+            try subject.write(Samples.wait(submission, delay: 0))
+            try subject.write(held(submission, .unknownAnswer, lease: try subject.takeOne().lease, tells: false))
+            let copy = try subject.write(Samples.wait(Samples.submission("s1", offset: 2), tellsWaiting: true))[0]
+            let told = PendingSubmission(
+                claimant: submission.claimant, state: .held, cause: "unknown_answer", attempts: 3,
+                receivedAt: submission.receivedAt, at: Samples.later(7), nextTryAt: Samples.later(120_000))
+            try expect(copy.events, [PendingEvent.event(of: told)], "events")
+        },
         ConformanceRule("The event of a submission that no longer waits is owed no more, and hides no other") {
             subject in
             try subject.own()

@@ -146,7 +146,11 @@ extension ModelConnection: LedgerConnection {
         model.hidesHolders = false
         let own = questions.submissions.flatMap { model.tables.grants(of: $0) }
         let told = planner.conclude(
-            held: FoundGrants(known: held), own: FoundGrants(known: own), ours: model.tables.ours(questions.apps))
+            held: FoundGrants(known: held), own: FoundGrants(known: own), ours: model.tables.ours(questions.apps),
+            waiting: Dictionary(
+                uniqueKeysWithValues: questions.waiting.compactMap { model.tables.retries[$0]?.waiting }.map {
+                    ($0.key, $0)
+                }))
         let between = model.beforeAnswering
         model.beforeAnswering = nil
         between?()

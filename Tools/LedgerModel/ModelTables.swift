@@ -252,7 +252,13 @@ public final class ModelTables {
     // MARK: Outbox
 
     func owe(_ new: NewOutboxRow, now: Int64) {
-        guard outbox[new.key] == nil else { return }
+        if let there = outbox[new.key] {
+            guard case .pending = new.key, there.leasedUntil != nil else { return }
+            outbox[new.key]?.lease = nextLease()
+            outbox[new.key]?.leasedUntil = nil
+            outbox[new.key]?.dueAt = now
+            return
+        }
         outbox[new.key] = Owed(
             sequence: nextSequence(), step: new.step, target: new.target, dueAt: now + new.delay, stub: new.stub)
     }

@@ -7,14 +7,36 @@ struct OutboxTable {
 
     /// Adds rows, or leaves those that are there.
     func insert(_ rows: [NewOutboxRow], now: Timestamp) throws(PostgresFailure) {
-        guard !rows.isEmpty else { return }
-        _ = try connection.run(Self.insertion(rows, now: now))
+        for statement in Self.insertion(rows, now: now) { _ = try connection.run(statement) }
     }
 
-    static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> PostgresStatement {
+    /// Statements that add rows, or leave those that are there. One that a worker is telling of a submission that waits
+    /// is told anew, because it tells something else now: the worker's report finds no row under its lease.
+    static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> [PostgresStatement] {
+        guard !rows.isEmpty else { return [] }
         var columns = PostgresColumns(types: OutboxColumns.written.elements)
-        for row in rows { OutboxColumns.write(row, now: now, to: &columns) }
-        return PostgresStatement(OutboxColumns.written.insertion(into: "outbox", key: "key")) { columns.add(to: &$0) }
+        var waiting = PostgresColumns(types: [.text])
+        var tellsWaiting = false
+        for row in rows {
+            OutboxColumns.write(row, now: now, to: &columns)
+            guard case .pending = row.key else { continue }
+            waiting.text(row.key.text)
+            tellsWaiting = true
+        }
+        let insertion = PostgresStatement(OutboxColumns.written.insertion(into: "outbox", key: "key")) {
+            columns.add(to: &$0)
+        }
+        guard tellsWaiting else { return [insertion] }
+        let again = PostgresStatement(
+            """
+            UPDATE outbox SET lease = nextval('lease_numbers'), leased_until = NULL, due_at = $2::bigint
+            WHERE key = ANY ($1::text[]) AND leased_until IS NOT NULL
+            """
+        ) {
+            waiting.add(to: &$0)
+            $0.time(now)
+        }
+        return [insertion, again]
     }
 
     // MARK: Leases

@@ -27,6 +27,8 @@ public struct CoreSettings: Hashable, Sendable {
     public var retryBytes: Int64 = 4 << 30
     /// How long a reply of Apple's that may not be its last word is asked about again.
     public var doubtLimit: Duration = .seconds(6 * 3600)
+    /// Whether events say which submissions begin to wait.
+    public var tellsWaiting = true
     /// How long a stop may take.
     public var stopLimit: Duration = .seconds(25)
     /// The worker as others see it in the ledger.

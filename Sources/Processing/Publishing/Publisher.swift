@@ -79,6 +79,11 @@ struct Publisher: ~Copyable {
             events.remove(token)
             return .acknowledged(submission)
         case (.submission(let submission), .failed):
+            if isOutboxFull, topic == .pending {
+                // That it waits is still in `retries`, and no reading stops for it.
+                events.remove(token)
+                return .acknowledged(submission)
+            }
             guard !isOutboxFull else {
                 republishing.insert(token, due: turn.now + Self.republishPause)
                 return nil

@@ -118,7 +118,7 @@ extension Submissions {
 
     /// Whether a submission begins to wait, or begins to wait for somebody else than its row says.
     private func beginsToWait(_ token: SubmissionToken, _ content: Decision.Content) -> Bool {
-        guard case .wait(let entry) = content else { return false }
+        guard tellsWaiting, case .wait(let entry) = content else { return false }
         switch (flights[token].waitedFor, entry.cause) {
         case (nil, _), (.held, .retrying), (.retrying, .held): return true
         case (.held(let before), .held(let cause)): return before != cause
@@ -274,19 +274,22 @@ extension Submissions {
         let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
         let known = flights[token].known
         flights[token].known = nil
-        let outcome = known?.kind == .repeated ? [] : known?.publish ?? []
+        let outcome = known?.kind == .repeated ? [] : told(known)
         beginPublishing(token, events: 1 + outcome.count, &turn)
         turn.signal(.publish(event, .submission(token), entry))
         signal(outcome, token, ownership, &turn)
     }
 
-    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed, or while it
-    /// waits.
+    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed.
     mutating func redelivered(_ token: SubmissionToken, _ repeats: RepeatPolicy, _ turn: inout Turn) {
         let known = flights[token].known
         flights[token].known = nil
         let isUnwanted = known?.kind == .repeated && repeats == .ignore
-        publish(token, isUnwanted ? [] : known?.publish ?? [], &turn)
+        publish(token, isUnwanted ? [] : told(known), &turn)
+    }
+
+    private func told(_ known: KnownOutcome?) -> [RenderedEvent] {
+        known?.kind == .waiting && !tellsWaiting ? [] : known?.publish ?? []
     }
 
     /// Publishes the events of a submission, which is complete once the broker has all of them.

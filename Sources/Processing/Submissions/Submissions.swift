@@ -11,6 +11,8 @@ struct Submissions: ~Copyable {
 
     /// How long a reply of Apple's that may not be its last word is asked about again.
     let doubtLimit: Duration
+    /// Whether events say which submissions begin to wait.
+    let tellsWaiting: Bool
     var flights: Flights
     var limit: InFlightLimit
     var gates: GateTable
@@ -30,9 +32,11 @@ struct Submissions: ~Copyable {
     private(set) var renewAt: Instant?
 
     init(
-        limit: InFlightLimit, callsPerEndpoint: Int, retryBytes: Int64, rowsPerBatch: Int, doubtLimit: Duration
+        limit: InFlightLimit, callsPerEndpoint: Int, retryBytes: Int64, rowsPerBatch: Int, doubtLimit: Duration,
+        tellsWaiting: Bool
     ) {
         self.doubtLimit = doubtLimit
+        self.tellsWaiting = tellsWaiting
         self.limit = limit
         flights = Slab(vacant: .vacant, capacity: limit.count)
         gates = GateTable(most: limit.gateRecordCount, mostCalls: callsPerEndpoint)

@@ -53,6 +53,28 @@ struct PendingTests {
         #expect(bench.core.inFlight == 0)
     }
 
+    @Test("is not told to a topic that takes nothing once the outbox is full, so that reading goes on")
+    func outboxFull() throws {
+        bench.measure = LedgerMeasure(retries: [], waiting: [], outboxRows: 100_000, outboxAge: 0)
+        let checks = bench.read(0, in: try bench.own())
+        bench.conclude(try #require(checks.first), .hold(.credentialsMissing, detail: "No key."))
+        try bench.written(.written(.held(.credentialsMissing), publish: [pending]))
+        bench.published(try #require(bench.takePublishes().first), .failed)
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("is told to nobody where nobody wants to know")
+    func unwanted() throws {
+        var settings = CoreSettings()
+        settings.tellsWaiting = false
+        let bench = CoreBench(settings: settings)
+        let checks = bench.read(0, in: try bench.own())
+        bench.conclude(try #require(checks.first), .hold(.credentialsMissing, detail: "No key."))
+        let batch = try bench.written(.written(.held(.credentialsMissing), publish: []))
+        #expect(batch.decisions.map(\.tellsWaiting) == [false])
+        #expect(bench.core.inFlight == 0)
+    }
+
     @Test("is told again where it begins to wait for us instead of Apple, or for another step of ours")
     func somebodyElse() throws {
         let held = Verdict.hold(.credentialsMissing, detail: "No key.")
