@@ -158,6 +158,25 @@ extension ValueForm<String> {
     public static var text: Self { ValueForm("a text, not empty") { $0.isEmpty ? nil : $0 } }
 }
 
+extension ValueForm<String> {
+    /// One line for people: something is to be read in it, and no control character or sign of direction.
+    /// - Parameter most: Most characters.
+    public static func line(most: Int) -> Self {
+        ValueForm("a line of at most \(most) characters, none of them a control character") { text in
+            let isPlain = text.unicodeScalars.allSatisfy { scalar in
+                // Scripts and emoji join their letters by two of the format characters.
+                if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
+                return switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: false
+                default: true
+                }
+            }
+            let isBlank = text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+            return isPlain && !isBlank && text.unicodeScalars.count <= most ? text : nil
+        }
+    }
+}
+
 extension ValueForm where Value: FixedWidthInteger {
     /// A whole number of a range.
     public static func integer(_ range: ClosedRange<Value>) -> Self {

@@ -57,8 +57,11 @@ enum CommonOptions {
         "limit", .integer(1...maxLimit), default: 50, help: "Most rows, 1 to \(maxLimit).")
     static let before = Parameter<Int64?>.option(
         "before", .integer(Int64.min...Int64.max), help: "Continue a list: the number that the page before ended with.")
-    static let actor = Parameter.required("actor", .text, help: "The name or address of the person who does this.")
-    static let reason = Parameter.required("reason", .text, help: "Why, in one sentence.")
+    /// Most characters of a note: a reason may become the detail of a failed event.
+    static let mostOfNote = 500
+    static let actor = Parameter.required(
+        "actor", .line(most: mostOfNote), help: "The name or address of the person who does this.")
+    static let reason = Parameter.required("reason", .line(most: mostOfNote), help: "Why, in one sentence.")
 
     /// `--config` and `--json`, for commands that answer questions.
     static let answering: [any AnyParameter] = [config, json]

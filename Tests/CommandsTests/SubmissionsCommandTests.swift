@@ -124,6 +124,18 @@ struct SubmissionsCommandTests {
         #expect(grantor.ledger.questions.first == "retry com.example.game/retrying by anna: mended")
     }
 
+    @Test(
+        "A note is one line that somebody can read, because a failed event may publish it",
+        arguments: ["   ", "a\nb", "a\tb", "\u{1B}[31m", "\u{202E}txt", String(repeating: "x", count: 501)])
+    func notes(reason: String) {
+        let command = ["submissions", "abandon", "held", "--app", "com.example.game"]
+        let result = grantor.run(command + ["--actor", "anna", "--reason", reason])
+        #expect(result.status == .usage)
+        #expect(result.errors.contains("--reason must be a line of at most 500 characters"))
+        #expect(grantor.run(command + ["--actor", reason, "--reason", "settled"]).status == .usage)
+        #expect(grantor.ledger.questions.isEmpty)
+    }
+
     @Test("A held submission is given up with who did it and why, and one that is retrying is not")
     func abandon() {
         let options = "--app com.example.game --actor anna --reason settled"
