@@ -1,8 +1,11 @@
-/// Trouble that lasts: people are told when it begins, every ten minutes while it lasts, and once when it is over.
+/// Trouble that lasts: people are told when it begins, every ten minutes while it lasts, and once when it is over. It
+/// is over after a time without it, so that trouble which comes and goes is told as one.
 @frozen
 public struct Reminder: Hashable, Sendable {
     /// The time between two times of telling.
     public static let pause: Duration = .seconds(600)
+    /// How long trouble that comes and goes must be away until it is over.
+    public static let quiet: Duration = .seconds(60)
 
     /// Something to be told.
     @frozen
@@ -14,25 +17,39 @@ public struct Reminder: Hashable, Sendable {
 
     /// Since when it is known to last; nil while it does not.
     public private(set) var since: Instant?
+    private var latest: Instant?
     private var toldAt: Instant?
+    private let quiet: Duration
 
     /// No trouble.
-    public init() {}
+    /// - Parameter quiet: It is over once it has been away for so long.
+    public init(quiet: Duration = .zero) { self.quiet = quiet }
 
     /// Trouble that people know of already.
-    public init(toldAt now: Instant) { (since, toldAt) = (now, now) }
+    public init(toldAt now: Instant) {
+        self.init()
+        (since, latest, toldAt) = (now, now, now)
+    }
 
     /// The same trouble, to be told at once.
-    public init(of trouble: Reminder) { since = trouble.since }
+    public init(of trouble: Reminder) {
+        self.init(quiet: trouble.quiet)
+        (since, latest) = (trouble.since, trouble.latest)
+    }
+
+    /// Whether it would be over, if it did not last now.
+    public func isQuiet(at now: Instant) -> Bool { latest.map { now - $0 >= quiet } ?? true }
 
     /// Looks whether it lasts.
     /// - Returns: the news to be told; nil for none.
     public mutating func observe(_ lasts: Bool, at now: Instant) -> News? {
         guard lasts else {
-            defer { (since, toldAt) = (nil, nil) }
+            guard isQuiet(at: now) else { return nil }
+            defer { (since, latest, toldAt) = (nil, nil, nil) }
             return since.map { .over(after: now - $0) }
         }
         since = since ?? now
+        latest = now
         guard toldAt.map({ now - $0 >= Self.pause }) ?? true else { return nil }
         toldAt = now
         return .lasts

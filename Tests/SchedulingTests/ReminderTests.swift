@@ -25,6 +25,19 @@ struct ReminderTests {
         #expect(news == [.lasts, .over(after: .seconds(1)), .lasts])
     }
 
+    @Test("that comes and goes is one trouble, until it has been away for the quiet time")
+    func flapping() {
+        var reminder = Reminder(quiet: .seconds(60))
+        var news: [Reminder.News?] = []
+        for (lasts, seconds) in [
+            (true, 0), (false, 10), (true, 20), (false, 79), (true, 600), (false, 659), (false, 660), (false, 661),
+            (true, 662),
+        ] {
+            news.append(reminder.observe(lasts, at: start + .seconds(seconds)))
+        }
+        #expect(news == [.lasts, nil, nil, nil, .lasts, nil, .over(after: .seconds(660)), nil, .lasts])
+    }
+
     @Test("is told ten minutes later where people know of it already")
     func known() {
         var reminder = Reminder(toldAt: start)

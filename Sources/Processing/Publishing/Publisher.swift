@@ -20,17 +20,9 @@ struct Publisher: ~Copyable {
     /// Events that are produced again, because neither the broker nor the outbox takes them.
     private var republishing = DelayQueue<PublishToken>()
     private var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
-    /// A topic's refusals. Where one takes some events and not others, one that is taken ends nothing.
-    private struct Refusal {
-        static let quiet: Duration = .seconds(60)
-
-        let since: Instant
-        var latest: Instant
-        /// The causes, which are few: errors of Kafka's and their remedies.
-        var causes: [String: Reminder] = [:]
-    }
-
-    private var refusals: [Topic: Refusal] = [:]
+    /// Topics' refusals by their causes, which are few: errors of Kafka's and their remedies. Where a topic takes some
+    /// events and not others, one that is taken ends nothing.
+    private var refusals: [Topic: [String: Reminder]] = [:]
 
     init(capacity: Int, owedPerCall: Int) {
         events = Slab(vacant: .vacant, capacity: capacity)
@@ -93,20 +85,18 @@ struct Publisher: ~Copyable {
     }
 
     private mutating func refused(_ topic: Topic, _ cause: String, _ turn: inout Turn) {
-        var refusal = refusals[topic] ?? Refusal(since: turn.now, latest: turn.now)
-        refusal.latest = turn.now
-        if refusal.causes[cause, default: Reminder()].observe(true, at: turn.now) != nil {
-            turn.alert(.eventsNotTaken(topic, cause: cause))
-        }
-        refusals[topic] = refusal
+        let first = Reminder(quiet: Reminder.quiet)
+        let news = refusals[topic, default: [:]][cause, default: first].observe(true, at: turn.now)
+        if news != nil { turn.alert(.eventsNotTaken(topic, cause: cause)) }
     }
 
     private mutating func taken(_ topic: Topic, _ turn: inout Turn) {
-        guard !refusals.isEmpty, let refusal = refusals[topic], turn.now - refusal.latest >= Refusal.quiet else {
-            return
-        }
+        let now = turn.now
+        guard !refusals.isEmpty, let causes = refusals[topic], causes.values.allSatisfy({ $0.isQuiet(at: now) }),
+            let since = causes.values.compactMap(\.since).min()
+        else { return }
         refusals[topic] = nil
-        turn.alert(.eventsTaken(topic, after: turn.now - refusal.since))
+        turn.alert(.eventsTaken(topic, after: now - since))
     }
 
     /// How long ago the outcome of a submission was written whose event this is; nil for a row of the outbox.

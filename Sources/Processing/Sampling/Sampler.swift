@@ -19,11 +19,11 @@ struct Sampler {
     private(set) var pause = interval
     /// Whether the ledger may have this worker's sign of life.
     private var isSigned = false
-    /// What people are told of: submissions that are held, `retries` or the outbox without room, and rows that only a
-    /// later version can work on.
+    /// People are told of submissions that are held, of `retries` or the outbox without room, and of rows that only a
+    /// later version can work on. A table at its bound is full at one sample and not at the next.
     private var held: [HeldGroup: Reminder] = [:]
-    private var retriesFull = Reminder()
-    private var outboxFull = Reminder()
+    private var retriesFull = Reminder(quiet: Reminder.quiet)
+    private var outboxFull = Reminder(quiet: Reminder.quiet)
     private var later = Reminder()
 
     init(_ worker: WorkerSign) { self.worker = worker }

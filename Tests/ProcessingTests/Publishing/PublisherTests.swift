@@ -84,6 +84,19 @@ final class PublisherTests {
         #expect(turn.actions.alerts == [.eventsNotTaken(.granted, cause: "too large")])
     }
 
+    @Test("tells the end of a topic's refusals once all its causes are away, from the first one on")
+    func causes() {
+        _ = end(publish().1, .failed, cause: "too large")
+        turn.wait(.seconds(30))
+        _ = end(publish().1, .failed, cause: "denied")
+        turn.wait(.seconds(40))
+        _ = end(publish().1, .acknowledged)
+        #expect(turn.actions.alerts.count == 2)
+        turn.wait(.seconds(20))
+        _ = end(publish().1, .acknowledged)
+        #expect(turn.actions.alerts.dropFirst(2) == [.eventsTaken(.granted, after: .seconds(90))])
+    }
+
     @Test("knows how long ago the outcome was written that an event tells")
     func age() {
         let (_, event) = publish()

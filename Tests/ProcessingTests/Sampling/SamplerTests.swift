@@ -80,6 +80,32 @@ final class SamplerTests {
         #expect(result { remind(held) } == 2)
     }
 
+    /// At a bound each sample may say something else.
+    @Test("tell of tables without room once while they fill and drain, and of their room after a minute with it")
+    func flapping() {
+        func remind(isFull: Bool) -> [Alert] {
+            var retries = RetryBytesLimit(limit: 1)
+            let app = LedgerMeasure.App(bundleID: Fixture.app, rows: 1, bytes: isFull ? 1 : 0)
+            _ = retries.sampled(LedgerMeasure(retries: [app], waiting: [], outboxRows: 0, outboxAge: 0))
+            sampler.remind(of: measure(), retries, isOutboxFull: isFull, &gates, &turn)
+            defer { turn.actions.alerts = [] }
+            return turn.actions.alerts
+        }
+        let told = result { remind(isFull: true) }
+        #expect(told == [.retriesFull(bytes: 1, limit: 1), .outboxFull])
+        for isFull in [false, true, false, true] {
+            turn.wait(.seconds(10))
+            let news = result { remind(isFull: isFull) }
+            #expect(news.isEmpty)
+        }
+        turn.wait(.seconds(50))
+        let early = result { remind(isFull: false) }
+        #expect(early.isEmpty)
+        turn.wait(.seconds(10))
+        let over = result { remind(isFull: false) }
+        #expect(over == [.retriesHaveRoom(after: .seconds(100)), .outboxHasRoom(after: .seconds(100))])
+    }
+
     @Test("tell what was held before the start once, with its number and age, and remind of it ten minutes later")
     func heldAtStart() {
         let since = Timestamp(milliseconds: 1000)
