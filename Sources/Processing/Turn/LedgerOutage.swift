@@ -14,13 +14,15 @@ struct LedgerOutage {
 
     var since: Instant? { reminder.since }
 
+    /// A call or batch failed. The detail is the latest one: a disk that was full may have become a right that is gone.
     mutating func begin(_ detail: String, _ turn: inout Turn) {
-        guard since == nil else { return }
         self.detail = detail
-        tell(true, &turn)
+        if since == nil { tell(true, &turn) }
     }
 
+    /// Silence says less than the failure that an outage began with.
     mutating func beginSilence(_ turn: inout Turn) {
+        guard since == nil else { return }
         begin("A call has had no result for \(Self.longestSilence.components.seconds) s.", &turn)
     }
 

@@ -91,6 +91,22 @@ struct StatusTests {
         #expect(bench.core.status.readingStop == nil)
     }
 
+    @Test("tells of an outage that lasts with its latest cause")
+    func latestCause() throws {
+        let assignment = try bench.own()
+        bench.conclude(bench.read(0, in: assignment)[0], Fixture.verified("t1"))
+        bench.wait(WriteBatcher.mostPause)
+        for (cause, pause) in [("disk full", Duration.seconds(30)), ("a right is missing", .seconds(600))] {
+            let batch = try #require(bench.takeWrites().last)
+            bench.send(.written(batch.id, .failure(.unavailable(detail: cause))))
+            bench.wait(pause)
+        }
+        let details = bench.takeAlerts().compactMap {
+            if case .ledgerUnavailable(let detail) = $0 { detail } else { nil }
+        }
+        #expect(details == ["disk full", "a right is missing"])
+    }
+
     /// A disk that hangs fails no call.
     @Test("tells that the ledger is away once a batch has had no result for 30 s, while other calls are answered")
     func ledgerHangs() throws {
