@@ -87,6 +87,7 @@ public struct WorkerCore: ~Copyable {
         swap(&turn.actions, &actions)
         defer { swap(&turn.actions, &actions) }
         if stop.reason == nil { advance() }
+        if stop.reason != nil { submissions.quarantined.tellAll(&turn) }
         turn.actions.stop = stop.reason
     }
 
@@ -227,6 +228,7 @@ public struct WorkerCore: ~Copyable {
         var earliest = submissions.nextMoment(after: turn.now)
         earliest.bringForward(to: partitions.nextMoment(turn))
         earliest.bringForward(to: publisher.nextMoment)
+        earliest.bringForward(to: submissions.quarantined.nextMoment)
         earliest.bringForward(to: turn.ledgerCalls.retryAt)
         earliest.bringForward(to: nextSilence)
         if !turn.ledgerCalls.isUnderWay(.renew) { earliest.bringForward(to: submissions.renewAt) }

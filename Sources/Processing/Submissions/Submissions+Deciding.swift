@@ -245,7 +245,7 @@ extension Submissions {
         }
         guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token, &turn) }
         let stub = Self.stub(of: subject)
-        quarantined.found(.refusedByLedger, at: stub.origin)
+        quarantined.found(.refusedByLedger, at: stub.origin, turn.now)
         let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
         beginPublishing(token, events: 1, &turn)
         turn.signal(.publish(QuarantinedEvent.event(of: stub), .submission(token), entry))

@@ -32,6 +32,22 @@ struct StopTests {
         #expect(bench.stop == .clean)
     }
 
+    @Test("tells of quarantined records that nobody was told of")
+    func quarantined() throws {
+        let checks = bench.read(0, 1, in: try bench.own())
+        for (offset, check) in zip(Int64(0)..., checks) {
+            let event = QuarantinedEvent.event(of: Fixture.record(offset), reason: "no JSON")
+            let stub = QuarantineStub(of: Fixture.record(offset), reason: "no JSON")
+            bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub, .notJSON))]))
+        }
+        for publish in bench.takePublishes() { bench.published(publish) }
+        #expect(bench.takeAlerts() == [.quarantined(.notJSON, records: 1, example: Fixture.origin(0))])
+        bench.send(.stop)
+        _ = try bench.checkpointed()
+        #expect(bench.stop == .clean)
+        #expect(bench.takeAlerts() == [.quarantined(.notJSON, records: 1, example: Fixture.origin(1))])
+    }
+
     @Test("owes what the broker does not acknowledge in five seconds")
     func untold() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)

@@ -10,7 +10,7 @@ final class QuarantineWatchTests {
     private var watch = QuarantineWatch()
 
     private func found(_ kind: QuarantineReason.Kind, _ offsets: Range<Int64>) {
-        for offset in offsets { watch.found(kind, at: Fixture.origin(offset)) }
+        for offset in offsets { watch.found(kind, at: Fixture.origin(offset), turn.now) }
         watch.tell(&turn)
     }
 
@@ -46,5 +46,31 @@ final class QuarantineWatchTests {
         turn.wait(.seconds(600))
         watch.tell(&turn)
         #expect(takeAlerts().isEmpty)
+    }
+
+    @Test("name the moment at which they are told next, which is none where all are told")
+    func nextMoment() {
+        let start = turn.now
+        found(.notJSON, 0..<1)
+        #expect(watch.nextMoment == nil)
+        turn.wait(.seconds(60))
+        found(.userID, 1..<2)
+        found(.userID, 2..<3)
+        #expect(watch.nextMoment == start + .seconds(660))
+        found(.notJSON, 3..<4)
+        #expect(watch.nextMoment == start + .seconds(600))
+        turn.wait(.seconds(540))
+        watch.tell(&turn)
+        #expect(watch.nextMoment == start + .seconds(660))
+    }
+
+    @Test("are all told of at the end, once")
+    func end() {
+        found(.notJSON, 0..<1)
+        found(.notJSON, 1..<4)
+        _ = takeAlerts()
+        for _ in 0..<2 { watch.tellAll(&turn) }
+        #expect(takeAlerts() == [.quarantined(.notJSON, records: 3, example: Fixture.origin(1))])
+        #expect(watch.nextMoment == nil)
     }
 }
