@@ -23,7 +23,9 @@ public struct TokensFile: Hashable, Sendable, CustomStringConvertible {
     ) throws(ConfigurationError) -> [SecretText] {
         let text = try TextFile.readPlain(path, maxBytes: maxBytes, namedBy: place)
         var tokens: [SecretText] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // Swift takes the two characters that end a line of Windows for one.
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             // Neither the line nor a piece of it is told: it may be a token but for a letter.
             guard lengths.contains(line.utf8.count), line.utf8.allSatisfy(isTokenByte) else {
@@ -75,7 +77,7 @@ public struct TokensReading: Sendable {
     let isSettled: Bool
 }
 
-/// What changes when a file does, or when another one takes its place.
+/// Changes when a file does, or when another one takes its place.
 struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
