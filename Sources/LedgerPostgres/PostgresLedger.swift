@@ -2,7 +2,7 @@ public import Contract
 public import Ledger
 import Scheduling
 
-/// Reads the password anew, which may be another one since the last connect. What it throws is told to people.
+/// Reads the password anew, which may be another one since the last connect. People are told the error's text.
 public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger on PostgreSQL is, and how it is used.
@@ -34,10 +34,12 @@ public struct PostgresLedgerConfiguration: Sendable {
 }
 
 extension PostgresLedgerConfiguration {
-    /// The same ledger for somebody who only reads, and waits no longer than a limit: for a host, and for a call.
+    /// The same ledger for somebody who only reads, and waits no longer than a limit: for an opening, in which all
+    /// hosts have their turn, and for a call.
     public func reading(within limit: Duration) -> PostgresLedgerConfiguration {
         var configuration = self
-        configuration.options.connectTimeout = min(options.connectTimeout, limit)
+        configuration.options.connectTimeout = min(options.connectTimeout, limit / options.hosts.count)
+        configuration.settings.opening = limit
         configuration.settings.call = limit
         // The server ends a statement before this side gives the connection up.
         configuration.settings.statement = limit * 3 / 4

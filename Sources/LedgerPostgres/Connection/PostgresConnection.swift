@@ -38,10 +38,13 @@ final class PostgresConnection {
     ) throws(PostgresFailure) {
         self.settings = settings
         try options.checkFiles()
+        callEnds = settings.opening.map { .now + $0 }
+        defer { callEnds = nil }
         var failures: [PostgresFailure] = []
         for host in options.hosts {
             do throws(PostgresFailure) {
-                deadline = .now + options.connectTimeout
+                deadline = min(.now + options.connectTimeout, callEnds ?? .distantFuture)
+                guard deadline > .now else { throw .unreachable("no time is left for it") }
                 try connect(options, host)
                 session = try PostgresSession(self, settings, options.target)
                 try admit(self)

@@ -4,6 +4,8 @@ import Scheduling
 struct PostgresSettings: Hashable, Sendable {
     /// A call, from its first byte to its last answer. The server's limits should end before.
     var call = Duration.seconds(20)
+    /// All of an opening, whatever hosts there are; nil where only each host and call has a limit.
+    var opening: Duration?
     /// The server ends a statement that takes longer.
     var statement = Duration.seconds(10)
     /// The server ends a wait for another transaction's lock.
