@@ -6,11 +6,13 @@ struct SubmissionReport: Sendable {
     let key: SubmissionKey
     let user: UserID
     let record: SubmissionRecord
-    /// In order; on all submissions of the id.
-    let actions: [OperatorAction]
+    /// In order; on all submissions of the id. Nil where nobody asked for them.
+    let actions: [OperatorAction]?
 
     /// The ledger's rows of one id, by user: two users with one id have a submission each.
-    static func all(_ key: SubmissionKey, _ record: SubmissionRecord, actions: [OperatorAction]) -> [SubmissionReport] {
+    static func all(
+        _ key: SubmissionKey, _ record: SubmissionRecord, actions: [OperatorAction]?
+    ) -> [SubmissionReport] {
         let answered = record.answer?.claimant.userID
         var users: [UserID] = []
         for user in record.grants.map(\.grant.userID) + [answered].compactMap(\.self)
@@ -90,7 +92,7 @@ struct SubmissionReport: Sendable {
         if !record.owed.isEmpty {
             text += "\nOwed\n" + TextFields(fields: record.owed.map { OwedReport(row: $0).field(now: now) }).text()
         }
-        if !actions.isEmpty {
+        if let actions, !actions.isEmpty {
             let lines = actions.map {
                 ($0.note.at.rfc3339, "\($0.kind.rawValue) by \($0.note.actor): \($0.note.reason)")
             }
@@ -158,7 +160,7 @@ extension SubmissionReport {
             "moreGrants": more > 0 ? .count(more) : .absent,
             "waiting": .list(record.waiting.map { WaitingReport(row: $0).json }),
             "passedOver": .list(passedOver.map(\.json)), "owed": .list(record.owed.map { OwedReport(row: $0).json }),
-            "actions": .list(actions.map(Self.json)),
+            "actions": actions.map { JSONOutput.list($0.map(Self.json)) } ?? .absent,
         ]
         switch record.answer {
         case .failed(let failure): members["failure"] = Self.json(failure)

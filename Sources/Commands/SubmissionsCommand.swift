@@ -42,8 +42,8 @@ enum SubmissionsCommand {
                 discussion: """
                     For what nobody can mend, such as a purchase whose refund was settled with the player. The failed \
                     event says abandoned_by_operator, with the reason as its detail: the player's support reads it. Where \
-                    the user has the purchase already, its granted event is told again instead. What is retrying is not \
-                    given up, because Apple may still confirm it.
+                    the user has the purchase already, its granted event is told again instead. A submission that is \
+                    retrying is not given up, because Apple may still confirm it.
                     """,
                 [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, appOfOne, id], run: abandon),
         ])
@@ -203,13 +203,16 @@ extension LedgerOperator {
         return Set(try submissions(queries).joined().map(\.claimant.bundleID)).sorted()
     }
 
-    func answer(_ id: SubmissionID, of apps: [BundleID]) throws(LedgerError) -> SubmissionAnswer {
+    /// - Parameter withActions: Whether operators' actions are in the answer, and with them operators' names.
+    func answer(
+        _ id: SubmissionID, of apps: [BundleID], withActions: Bool = true
+    ) throws(LedgerError) -> SubmissionAnswer {
         var answer = SubmissionAnswer()
         for bundleID in apps {
             let key = SubmissionKey(bundleID: bundleID, submissionID: id)
             let record = try submission(key)
             answer.later += record.later
-            answer.reports += SubmissionReport.all(key, record, actions: try actions(on: key))
+            answer.reports += SubmissionReport.all(key, record, actions: withActions ? try actions(on: key) : nil)
         }
         return answer
     }

@@ -87,9 +87,16 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let asked = Mutex<[String]>([])
     private let owed = Mutex<[OutboxRow]>([])
     private let owner: ConsumerGroup?
+    private let refusal = Mutex<LedgerError?>(nil)
+    private let actionQuestions = Mutex(0)
 
     /// - Parameter owner: The group whose ledger it is.
     init(owner: ConsumerGroup? = nil) { self.owner = owner }
+
+    /// From now on it answers no question about one submission.
+    func refuse(_ error: LedgerError?) { refusal.withLock { $0 = error } }
+
+    var askedForActions: Int { actionQuestions.withLock { $0 } }
 
     var questions: [String] { asked.withLock { $0 } }
 
@@ -110,6 +117,7 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         note("submission \(key.bundleID)/\(key.submissionID)")
+        if let error = refusal.withLock({ $0 }) { throw error }
         guard key.bundleID == "com.example.game" else { return Self.record() }
         switch key.submissionID {
         case "granted": return Self.record(grants: [Self.grant()])
@@ -150,6 +158,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] { Array(owed.withLock { $0 }.prefix(limit)) }
 
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
+        actionQuestions.withLock { $0 += 1 }
         guard key?.submissionID == "retrying" else { return [] }
         return [
             OperatorAction(

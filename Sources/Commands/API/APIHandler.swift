@@ -9,10 +9,11 @@ import Scheduling
 
 /// Answers the requests of the read-only API, one after the other, on the server's thread.
 ///
-/// Its ledger's connection is its own, so whatever is asked, no worker's call waits for it. After a failure the
-/// ledger is left alone for as long as the failure took, and for a second at least: requests are refused meanwhile.
+/// Its ledger's connection is its own, so whatever is asked, no worker's call waits for it. A question that fails is
+/// refused alone. Where no connection comes about, or one is lost, the ledger is left alone for as long as that took,
+/// and for a second at least: all requests are refused meanwhile.
 struct APIHandler: RequestHandler {
-    /// Most time of one read of the ledger's.
+    /// Most time of one step of a read, and of opening the ledger.
     static let readLimit = Duration.seconds(2)
     /// Most grants of a submission that one answer has.
     static let mostGrants = 500
@@ -29,6 +30,8 @@ struct APIHandler: RequestHandler {
     private var ledger: (any LedgerOperator)?
     /// Until then the ledger is left alone.
     private var restsUntil: Instant?
+    /// Questions that fail while the ledger answers others.
+    private var refused = Reminder(quiet: Reminder.quiet)
 
     init(
         tokensFile: TokensFile, logger: Logger, metrics: APIMetrics,
@@ -64,7 +67,7 @@ struct APIHandler: RequestHandler {
         switch request {
         case .submission(let key):
             let answer = try ask { ledger throws(LedgerError) in
-                try ledger.answer(key.submissionID, of: [key.bundleID])
+                try ledger.answer(key.submissionID, of: [key.bundleID], withActions: false)
             }
             guard !answer.reports.isEmpty || answer.later > 0 else { throw .unknownSubmission }
             return APIReply.json(200, answer.json(mostGrants: Self.mostGrants))
@@ -104,24 +107,45 @@ struct APIHandler: RequestHandler {
         let start = now()
         let away = APIRefusal.unavailable("The ledger does not answer now.", retryAfter: 1)
         if let restsUntil, start < restsUntil { throw away }
+        let connection: any LedgerOperator
         do throws(LedgerError) {
-            let connection: any LedgerOperator
             if let ledger { connection = ledger } else { connection = try open() }
+        } catch {
+            rest(since: start, after: error)
+            throw away
+        }
+        do throws(LedgerError) {
             let answer = try question(connection)
             ledger = connection
             if restsUntil != nil { logger.notice("The API's ledger answers again") }
             restsUntil = nil
+            if refused.observe(false, at: now()) != nil { logger.notice("The API's questions are answered again") }
             return answer
         } catch {
-            // A connection that has failed once is not trusted again.
-            ledger = nil
-            if restsUntil == nil {
-                logger.warning(
-                    "The API's ledger does not answer", metadata: ["cause": .text(error.failure.message ?? "")])
+            switch error {
+            case .unavailable: ledger = connection
+            case .disconnected:
+                rest(since: start, after: error)
+                throw away
+            // Its content may be what is wrong, so the next question looks at the ledger anew.
+            case .unusable: ledger = nil
             }
-            restsUntil = now() + max(Self.leastRest, now() - start)
-            throw away
+            if refused.observe(true, at: now()) != nil {
+                logger.warning(
+                    "The API's ledger does not answer a question",
+                    metadata: ["cause": .text(error.failure.message ?? "")])
+            }
+            throw .unavailable("The ledger does not answer this question now.", retryAfter: 1)
         }
+    }
+
+    private mutating func rest(since start: Instant, after error: LedgerError) {
+        ledger = nil
+        if restsUntil == nil {
+            logger.warning(
+                "The API's ledger does not answer", metadata: ["cause": .text(error.failure.message ?? "")])
+        }
+        restsUntil = now() + max(Self.leastRest, now() - start)
     }
 }
 

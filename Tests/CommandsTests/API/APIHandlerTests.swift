@@ -12,16 +12,38 @@ import Testing
 struct APIHandlerTests {
     private static let granted = "/v1/submissions/com.example.game/granted"
 
-    @Test("The answers are those of the commands' --json, byte for byte")
+    @Test("The answers are those of the commands' --json, but for what operators did")
     func sameWords() throws {
         let (stage, grantor) = (try APIStage(), try SampleRun())
-        #expect(
-            try stage.reply(Self.granted).body
-                == grantor("submissions show granted --app com.example.game --json").output)
-        #expect(
-            try stage.reply("/v1/submissions/com.example.game/retrying").body
-                == grantor("submissions show retrying --app com.example.game --json").output)
+        for id in ["granted", "retrying"] {
+            let shown = grantor("submissions show \(id) --app com.example.game --json").output
+            var answer = try Self.members(of: shown)
+            var submissions = try #require(answer["submissions"] as? [[String: Any]])
+            #expect(submissions.allSatisfy { $0["actions"] != nil })
+            for index in submissions.indices { submissions[index]["actions"] = nil }
+            answer["submissions"] = submissions
+            let reply = try Self.members(of: stage.reply("/v1/submissions/com.example.game/\(id)").body)
+            #expect(try Self.text(reply) == Self.text(answer))
+        }
         #expect(try stage.reply("/v1/find?word=u-1&limit=3").body == grantor("find u-1 --limit 3 --json").output)
+    }
+
+    private static func text(_ members: [String: Any]) throws -> String {
+        String(decoding: try JSONSerialization.data(withJSONObject: members, options: .sortedKeys), as: UTF8.self)
+    }
+
+    private static func members(of text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    /// A worker's role needs no right to `operator_actions` so.
+    @Test("Nobody asks the ledger what operators did")
+    func noActions() throws {
+        let stage = try APIStage()
+        _ = try stage.reply("/v1/submissions/com.example.game/retrying")
+        #expect(stage.ledger.askedForActions == 0)
+        _ = try stage.ledger.answer("retrying", of: ["com.example.game"])
+        #expect(stage.ledger.askedForActions == 1)
     }
 
     @Test("A word without hits is an answer, a submission that is not there is none")
@@ -96,6 +118,35 @@ struct APIHandlerTests {
         #expect(stage.openings == 3)
         #expect(stage.log.count { $0.contains("does not answer") } == 1)
         #expect(stage.log.last?.contains("answers again") == true)
+    }
+
+    @Test("A question that fails is refused alone, and told once; others are asked on the same connection")
+    func failedQuestion() throws {
+        let stage = try APIStage()
+        #expect(try stage.reply(Self.granted).status == 200)
+        stage.ledger.refuse(.unavailable(detail: "a statement took too long"))
+        for _ in 0..<3 {
+            let reply = try stage.reply(Self.granted)
+            #expect(reply.status == 503 && !reply.body.contains("statement"))
+            #expect(try stage.reply("/v1/find?word=u-1").status == 200)
+        }
+        #expect(stage.openings == 1)
+        #expect(stage.log.count { $0.contains("does not answer a question") && $0.contains("too long") } == 1)
+        stage.ledger.refuse(nil)
+        stage.advance(by: .seconds(60))
+        #expect(try stage.reply(Self.granted).status == 200)
+        #expect(stage.log.last?.contains("questions are answered again") == true)
+    }
+
+    @Test("A connection that is lost at a question is a ledger that is away")
+    func lost() throws {
+        let stage = try APIStage()
+        stage.ledger.refuse(.disconnected(detail: "lost"))
+        #expect(try stage.reply(Self.granted).status == 503)
+        #expect(try stage.reply("/v1/find?word=u-1").status == 503)
+        stage.advance(by: .seconds(1))
+        #expect(try stage.reply("/v1/find?word=u-1").status == 200)
+        #expect(stage.openings == 2)
     }
 
     @Test("Tokens are read again when their file changes: a new one may ask, one that is gone may not")

@@ -41,14 +41,12 @@ struct OpenAPITests {
                 claimant: FixedLedger.claimant("s-1"), grant: grant.reference, origin: FixedLedger.origin,
                 answeredAt: FixedLedger.time, passedOver: nil))
         let key = SubmissionKey(bundleID: "com.example.game", submissionID: "s-1")
-        let note = OperatorNote(actor: "anna", reason: "Apple is well again", at: FixedLedger.time)
-        let actions = [OperatorAction(kind: .retry, note: note, submission: key)]
         let records = [
             FixedLedger.record(
                 grants: [grant, grant], waiting: [FixedLedger.waiting], owed: [FixedLedger.owed(.publish)]),
             FixedLedger.record(answer: repeated, owed: [FixedLedger.owed(.call)]),
         ]
-        let reports = records.flatMap { SubmissionReport.all(key, $0, actions: actions) }
+        let reports = records.flatMap { SubmissionReport.all(key, $0, actions: nil) }
         let json = SubmissionAnswer(reports: reports, later: 2).json(mostGrants: 1)
         #expect(json.text.contains("\"moreGrants\" : 1"))
         try check(json.text, "Submissions")
