@@ -178,38 +178,6 @@ final class Witness {
         if seen.bytes.value.map(SimulatedApple.number(of:)) ?? number == number { forgotten.insert(number) }
     }
 
-    // MARK: Batches
-
-    /// A batch holds each submission and transaction once; what the ledger refuses one of them for would hide the
-    /// other.
-    func writes(_ batch: [Decision]) {
-        guard batch.count > 1 || batch.contains(where: \.hasSeveralPurchases) else { return }
-        var transactions: Set<GrantReference> = []
-        var submissions: Set<SubmissionKey> = []
-        for decision in batch {
-            if !submissions.insert(decision.claimant.submissionKey).inserted {
-                fail(.batches, "\(decision.claimant.submissionKey) is there twice")
-            }
-            guard case .grant(let purchases, _) = decision.content else { continue }
-            let references = purchases.map {
-                GrantReference(environment: $0.purchase.environment, transactionID: $0.purchase.transactionID)
-            }
-            for reference in Set(references) {
-                if !transactions.insert(reference).inserted { fail(.batches, "\(reference) is there twice") }
-            }
-        }
-    }
-
-    /// A worker hears what became of a batch: whatever it read itself, it tells in that turn.
-    func heard(_ results: [DecisionResult], of batch: [Decision], tells: [Event], _ worker: String) {
-        for (decision, result) in zip(batch, results) {
-            guard case .record = decision.source, case .written(_, let events, _) = result else { continue }
-            for event in events where !tells.contains(event.event) {
-                fail(.told, "\(worker) wrote \(event.key), and does not tell it")
-            }
-        }
-    }
-
     // MARK: Offsets
 
     /// The topic was made anew: its offsets say nothing about those before.
@@ -382,12 +350,6 @@ final class Witness {
         let digest = ClaimDigest(of: claim.submission(at: origin, receivedAt: Timestamp(milliseconds: 0)))
         digests[claim.number] = digest
         return digest
-    }
-}
-
-extension Decision {
-    fileprivate var hasSeveralPurchases: Bool {
-        if case .grant(let purchases, _) = content { purchases.count > 1 } else { false }
     }
 }
 
