@@ -49,8 +49,9 @@ enum LedgerCommand {
                     were granted before can be granted again. It also ends with 78 if the ledger belongs to another \
                     group or another Kafka cluster. Accept it only if that is meant, such as after the ledger was \
                     replaced or the cluster moved on purpose, and stop all workers before. Reading begins at the \
-                    offsets that the group has now. In another cluster it begins there for all partitions, and at \
-                    the oldest record of those without an offset.
+                    offsets that the group has now, or at the ledger's where those are smaller. In another cluster \
+                    the ledger's count no more. A partition of which the group has no offset is read from its \
+                    oldest record.
                     """,
                 [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, id], run: accept)
         ])
