@@ -94,8 +94,8 @@ struct TextTable: Hashable, Sendable {
     }
 
     /// The table with a line break after each row, without spaces at the ends of lines.
-    /// - Parameter maxWidth: lines have at most so many columns of the terminal; the widest columns give way first. Nil to leave
-    ///   everything whole.
+    /// - Parameter maxWidth: lines have at most so many columns of the terminal; the widest columns give way first. Nil
+    ///   to leave everything whole.
     func text(maxWidth: Int? = nil) -> String {
         let lines = ([header] + rows).map { $0.map(PrintableText.singleLine) }
         let full = header.indices.map { column in

@@ -1,5 +1,5 @@
 /// A consumer group of a Kafka cluster. A ledger belongs to one: its checkpoints are offsets of that cluster's topics,
-/// and its group reads on from them. What it owes is for that cluster, too.
+/// and its group reads on from them. Its outbox is for that cluster, too.
 public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
     public let name: String
     /// The cluster's id; nil where its brokers tell none, or where nobody has asked them yet.

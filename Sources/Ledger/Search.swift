@@ -5,7 +5,7 @@ import Contract
 /// Each query finds an index, so the look costs the same in a ledger of any size. Event ids are digests and lead back to
 /// nothing: the event's submission and transaction do.
 public struct Search: Hashable, Sendable {
-    /// What a word is to a submission that was found by it.
+    /// The meaning of a word to a submission that was found by it.
     public enum Meaning: String, Hashable, Sendable, CaseIterable {
         case submission
         case user

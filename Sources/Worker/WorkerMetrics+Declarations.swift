@@ -1,7 +1,7 @@
 import Metrics
 
-/// What a worker counts, but for ``AppMetrics`` and ``AppleMetrics``. Values of labels that are known at the start are there with 0 from then
-/// on: an alert on a rise sees the first one only so.
+/// The metrics of a worker, but for ``AppMetrics`` and ``AppleMetrics``. Values of labels that are known at the start
+/// are there with 0 from then on: an alert on a rise sees the first one only so.
 extension WorkerMetrics {
     // MARK: Records and decisions
 

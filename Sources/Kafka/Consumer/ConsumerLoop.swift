@@ -265,7 +265,7 @@ extension ConsumerLoop {
         carryOut(assignment.grant(partitions, isIncremental: isIncremental))
         metrics.grants.increment()
         logger.info("Kafka partitions assigned", metadata: ["partitions": .number(partitions.count)])
-        // Whoever is in a group has heard of its cluster.
+        // A member of a group has heard of its cluster.
         sink(.cluster(handle.clusterID))
         sink(.assigned(partitions.sorted()))
     }
