@@ -90,7 +90,7 @@ enum CheckCommand {
         switch kafka.committed() {
         case .success(let partitions): (committed, doubt) = (partitions, "")
         case .failure(let error):
-            (committed, doubt) = ([], "; the group's offsets are not told: \(kafka.settings.words(error))")
+            (committed, doubt) = ([], "the group's offsets are not told: \(kafka.settings.words(error))")
         }
         do throws(LedgerError) {
             guard try context.ledgers.exists(settings) else {
@@ -112,11 +112,24 @@ enum CheckCommand {
                     CommandFailure(WorkerFailure.forgotten(ledger: id))
                 )
             }
-            let detail = "\(id), \(try ledger.outbox(limit: 1000).count) owed" + doubt
-            return (CheckLine("ledger", doubt.isEmpty ? .good : .warning, detail), nil)
+            let facts = "\(id), \(try ledger.outbox(limit: 1000).count) owed"
+            let warnings = [doubt, try otherTopics(ledger, kafka.settings)].filter { !$0.isEmpty }
+            return (CheckLine("ledger", facts, failures: [], warnings: warnings), nil)
         } catch {
             return (CheckLine("ledger", .failed, error.failure.message ?? ""), nil)
         }
+    }
+
+    /// A worker tells on its own topics what waits from any input topic, so a ledger of another set of topics is a
+    /// mistake, or was renamed on purpose.
+    private static func otherTopics(
+        _ ledger: any LedgerOperator, _ settings: KafkaSettings
+    ) throws(LedgerError) -> String {
+        let others = Set(try ledger.partitions().map(\.partition.topic)).subtracting([settings.topics[.submitted]])
+        guard !others.isEmpty else { return "" }
+        let names = PrintableText.singleLine(others.sorted().joined(separator: ", "))
+        return "it has partitions of \(names), which these settings do not read; what waits of them is told on the "
+            + "topics of these settings"
     }
 
     /// - Parameter isKnown: Whether the group has committed offsets, so that there was a ledger.
@@ -127,10 +140,11 @@ enum CheckCommand {
             let detail = "there is none, and the group has committed offsets: grantor run would end with 78"
             return (CheckLine("ledger", .failed, detail), CommandFailure(.configuration, "the ledger: \(detail)"))
         }
+        let rest = doubt.isEmpty ? "" : "; " + doubt
         return switch settings {
         case .sqlite:
-            (CheckLine("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it" + doubt), nil)
-        case .postgres: (CheckLine("ledger", .failed, "there is none yet; grantor migrate makes it" + doubt), nil)
+            (CheckLine("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it" + rest), nil)
+        case .postgres: (CheckLine("ledger", .failed, "there is none yet; grantor migrate makes it" + rest), nil)
         }
     }
 }

@@ -130,6 +130,17 @@ struct CheckCommandTests {
         #expect(group.refusal(of: FixedLedger.id, owner: owner).map { result.errors.contains($0) } == true)
     }
 
+    @Test("A ledger of other input topics is named, because what waits of them is told on these topics")
+    func otherTopics() {
+        var grantor = grantor
+        grantor.environment["GRANTOR_TOPIC_SUBMITTED"] = "others.submitted"
+        let line =
+            "ledger                           warning  \(FixedLedger.id), 0 owed; it has partitions of "
+            + "receipts.submitted, which these settings do not read; what waits of them is told on the topics of these "
+            + "settings\n"
+        #expect(grantor("check").output.contains(line))
+    }
+
     @Test("Each thing that a ledger on a server rests on has its line")
     func findings() {
         var grantor = grantor
