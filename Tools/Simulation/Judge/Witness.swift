@@ -14,6 +14,8 @@ final class Witness {
     private(set) var toldFailures: Set<SubmissionKey> = []
     /// Submissions that were told to wait.
     private(set) var toldPending: Set<SubmissionKey> = []
+    /// A worker has found the outbox full: pending events that the broker does not take then go.
+    var wasOutboxFull = false
     private var pendingByID: [EventID: Event] = [:]
     private var quarantined: Set<Origin> = []
     /// Workers that ended by chance while a record was marked as being checked.
@@ -279,7 +281,7 @@ final class Witness {
         guard !isAmbiguous(key, world.options) else { return nil }
         if let claim, tables.hasWaiting, tables.waits(digest(of: claim)) {
             // A copy of it may have an answer, which stands for its record as well.
-            if toldPending.contains(key) || tables.isOwed(.pending(digest(of: claim))) { return nil }
+            if wasOutboxFull || toldPending.contains(key) || tables.isOwed(.pending(digest(of: claim))) { return nil }
         }
         let grants = tables.rows(of: key).filter { $0.userID == claimant.userID }
         let own = grants.filter { $0.origin == origin }

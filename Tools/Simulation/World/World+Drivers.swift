@@ -54,6 +54,7 @@ extension World {
         for task in actions.publishes { after(latency(500...20_000), .publish(life, task)) }
         for alert in actions.alerts {
             switch alert {
+            case .outboxFull: witness.wasOutboxFull = true
             case .decisionRefused(let origin, let detail): witness.refused(origin, detail, options)
             case .ownershipLost: witness.hasLostOwnership = true
             default: break
