@@ -156,9 +156,7 @@ public struct ValueForm<Value: Sendable>: Sendable {
 extension ValueForm<String> {
     /// Any text but the empty one, which is mostly a variable that was not set.
     public static var text: Self { ValueForm("a text, not empty") { $0.isEmpty ? nil : $0 } }
-}
 
-extension ValueForm<String> {
     /// One line for people: something is to be read in it, and no control character or sign of direction.
     /// - Parameter most: Most characters.
     public static func line(most: Int) -> Self {
@@ -166,10 +164,7 @@ extension ValueForm<String> {
             let isPlain = text.unicodeScalars.allSatisfy { scalar in
                 // Scripts and emoji join their letters by two of the format characters.
                 if scalar == "\u{200C}" || scalar == "\u{200D}" { return true }
-                return switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: false
-                default: true
-                }
+                return !scalar.breaksLines && scalar.properties.generalCategory != .privateUse
             }
             let isBlank = text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
             return isPlain && !isBlank && text.unicodeScalars.count <= most ? text : nil

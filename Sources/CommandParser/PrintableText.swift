@@ -46,7 +46,8 @@ public enum PrintableText {
 }
 
 extension Unicode.Scalar {
-    fileprivate var breaksLines: Bool {
+    /// Whether it could break a line or steer a terminal.
+    var breaksLines: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
         default: false

@@ -385,8 +385,9 @@ extension BatchPlanner {
             return entry.state = .concluded(outcome, tell: [])
         }
         let pending = PendingSubmission(
-            submission.claimant, retry.cause, attempts: decision.attempts, receivedAt: submission.receivedAt,
-            latest: retry.history.attempts.last?.at, dueAt: decision.decidedAt.advanced(by: .milliseconds(retry.delay)))
+            submission.claimant, retry.cause.state, cause: retry.cause.word, attempts: decision.attempts,
+            receivedAt: submission.receivedAt, latest: retry.history.attempts.last?.at,
+            dueAt: decision.decidedAt.advanced(by: .milliseconds(retry.delay)))
         // A row that waits already stays as it is, and so does what it tells.
         entry.state = .concluded(outcome, tell: [.pending(entry.waiting?.pending ?? pending, key)])
     }

@@ -75,11 +75,11 @@ extension PendingSubmission {
     /// A row of `retries` as its event tells of it.
     /// - Parameter latest: The end of the latest attempt; nil if none was counted.
     public init(
-        _ claimant: Claimant, _ cause: WaitCause, attempts: Int, receivedAt: Timestamp, latest: Timestamp?,
+        _ claimant: Claimant, _ state: State, cause: String, attempts: Int, receivedAt: Timestamp, latest: Timestamp?,
         dueAt: Timestamp
     ) {
         self.init(
-            claimant: claimant, state: cause.state, cause: cause.word, attempts: attempts, receivedAt: receivedAt,
+            claimant: claimant, state: state, cause: cause, attempts: attempts, receivedAt: receivedAt,
             at: latest ?? receivedAt, nextTryAt: dueAt)
     }
 }

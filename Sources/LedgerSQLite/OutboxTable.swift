@@ -43,7 +43,7 @@ struct OutboxTable {
                         $0.integer(row.sequence)
                     }
                     items.append(item)
-                } else if let key = row.waiting, try RetryTable(database: database).waiting(key) == nil {
+                } else if row.waiting != nil {
                     putOff += 1
                     try database.statement("DELETE FROM outbox WHERE sequence = ?").run { $0.integer(row.sequence) }
                 } else {

@@ -18,7 +18,8 @@ struct ModelRetries: Sendable {
             WaitingRow(
                 key: key, origin: submission.origin,
                 pending: PendingSubmission(
-                    submission.claimant, entry.cause, attempts: attempts, receivedAt: submission.receivedAt,
+                    submission.claimant, entry.cause.state, cause: entry.cause.word, attempts: attempts,
+                    receivedAt: submission.receivedAt,
                     latest: entry.history.attempts.last?.at, dueAt: Timestamp(milliseconds: dueAt)))
         }
 

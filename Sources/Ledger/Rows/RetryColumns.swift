@@ -157,9 +157,9 @@ public enum RetryColumns: Int32, RecordColumn {
         return WaitingRow(
             key: key, origin: row.origin,
             pending: PendingSubmission(
-                claimant: row.claimant, state: attempted.isNull(.endpoint) ? .held : .retrying,
-                cause: attempted.text(.cause), attempts: attempted.int(.attempts), receivedAt: row.time(.receivedAt),
-                at: history.attempts.last?.at ?? row.time(.receivedAt), nextTryAt: attempted.time(.dueAt)))
+                row.claimant, attempted.isNull(.endpoint) ? .held : .retrying, cause: attempted.text(.cause),
+                attempts: attempted.int(.attempts), receivedAt: row.time(.receivedAt),
+                latest: history.attempts.last?.at, dueAt: attempted.time(.dueAt)))
     }
 }
 
