@@ -39,6 +39,8 @@ extension BatchPlanner {
         var isOpen: Bool { if case .open = state { true } else { false } }
         var claimant: Claimant { decision.claimant }
         var waits: Bool { if case .wait = decision.content { true } else { false } }
+        /// Whether its user has an answer to it that is no grant of its own.
+        var isAnswered: Bool { answer?.claimant.userID == claimant.userID }
         var isLeased: Bool { if case .row = decision.source { true } else { false } }
 
         /// The rows in its way are a later version's. A malformed submission has no evidence to be held with.

@@ -381,7 +381,9 @@ extension BatchPlanner {
             return
         }
         let decision = entry.decision
-        guard decision.tellsWaiting, case .submission(let submission) = decision.subject else {
+        // Another record of it has its answer, which ends the waiting for whoever reads the events.
+        let isAnswered = !own.isEmpty || entry.hasLaterGrants || entry.hasLaterAnswer || entry.isAnswered
+        guard decision.tellsWaiting, !isAnswered, case .submission(let submission) = decision.subject else {
             return entry.state = .concluded(outcome, tell: [])
         }
         let pending = PendingSubmission(

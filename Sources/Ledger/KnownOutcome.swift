@@ -106,7 +106,9 @@ public struct KnownOutcomes: Sendable {
         // A record has one row. Of more, as a ledger that was set back may have, every driver tells the same.
         for row in waiting.sorted(by: { $0.key < $1.key }) {
             let record = Record(row.origin, row.pending.claimant)
-            if outcomes[record] == nil { add(.waiting, record, .pending(row.pending, row.key)) }
+            if outcomes[record] == nil {
+                add(.waiting, record, row.isAnswered ? nil : .pending(row.pending, row.key))
+            }
         }
     }
 

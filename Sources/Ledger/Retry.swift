@@ -89,11 +89,29 @@ public struct WaitingRow: Hashable, Sendable {
     public let key: RetryKey
     public let origin: Origin
     public let pending: PendingSubmission
+    /// Its user has an answer to its submission already, by another record. Nobody is told that this one waits.
+    public private(set) var isAnswered = false
 
     public init(key: RetryKey, origin: Origin, pending: PendingSubmission) {
         self.key = key
         self.origin = origin
         self.pending = pending
+    }
+
+    /// Rows that know whether they are answered.
+    /// - Parameters:
+    ///   - grants: The rows of `grants` of their submissions, in any order.
+    ///   - answers: The rows of `answers`.
+    public static func judged(_ rows: [WaitingRow], grants: FoundGrants, answers: FoundAnswers) -> [WaitingRow] {
+        var answered: Set<OwnClaim> = []
+        for stored in grants.known { answered.insert(OwnClaim(stored.grant.claimant)) }
+        for answer in answers.known { answered.insert(OwnClaim(answer.claimant)) }
+        for row in grants.later + answers.later { answered.insert(OwnClaim(row.claimant)) }
+        return rows.map { row in
+            var row = row
+            row.isAnswered = answered.contains(OwnClaim(row.pending.claimant))
+            return row
+        }
     }
 }
 

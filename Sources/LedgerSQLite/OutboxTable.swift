@@ -86,7 +86,7 @@ struct OutboxTable {
         var answer: Answer?
         if let failure = row.failure { answer = try AnswerTable(database: database).answer(failure) }
         let pending = try row.waiting.flatMap { (key) throws(StoreError) in
-            try RetryTable(database: database).waiting(key)?.pending
+            try RetryTable(database: database).waiting(key)
         }
         return row.work(grant: grant, answer: answer, pending: pending)
     }

@@ -152,7 +152,7 @@ struct RetryTable {
                 RetryColumns.waiting(row)
             }.compactMap { $0 }
         }
-        return waiting
+        return try judged(waiting)
     }
 
     func waiting(_ keys: Set<RetryKey>) throws(StoreError) -> [RetryKey: WaitingRow] {
@@ -162,11 +162,20 @@ struct RetryTable {
     }
 
     func waiting(_ key: RetryKey) throws(StoreError) -> WaitingRow? {
-        try database.statement("\(RetryColumns.selection) WHERE digest = ?").first {
+        let row: WaitingRow?? = try database.statement("\(RetryColumns.selection) WHERE digest = ?").first {
             $0.blob(key.bytes)
         } read: { row in
             RetryColumns.waiting(row)
-        } ?? nil
+        }
+        return try judged([row ?? nil].compactMap { $0 }).first
+    }
+
+    private func judged(_ rows: [WaitingRow]) throws(StoreError) -> [WaitingRow] {
+        guard !rows.isEmpty else { return [] }
+        let keys = rows.map(\.pending.claimant.submissionKey)
+        return WaitingRow.judged(
+            rows, grants: try GrantTable(database: database).grants(of: keys),
+            answers: try AnswerTable(database: database).answers(keys))
     }
 
     func rows(of key: SubmissionKey) throws(StoreError) -> [RetryRow] {

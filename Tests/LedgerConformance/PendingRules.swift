@@ -80,6 +80,33 @@ extension LedgerConformance {
                 receivedAt: submission.receivedAt, at: Samples.later(7), nextTryAt: Samples.later(120_000))
             try expect(copy.events, [PendingEvent.event(of: told)], "events")
         },
+        ConformanceRule("A submission that has an answer is not told to wait, whichever record asks again") { subject in
+            try subject.own()
+            try subject.write(
+                Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")),
+                Samples.fail(Samples.submission("s2", offset: 2)))
+            let copies = try subject.write(
+                Samples.wait(Samples.submission("s1", offset: 3), tellsWaiting: true),
+                Samples.wait(Samples.submission("s2", offset: 4, receipt: "b3RoZXI="), tellsWaiting: true))
+            try expect(copies.map(\.events.count), [0, 0], "events of the copies")
+            let another = Samples.submission("s1", user: "player-2", offset: 5)
+            try expect(
+                try subject.write(Samples.wait(another, tellsWaiting: true))[0].events.count, 1, "events of another's")
+            let origins = [3, 4, 5].map { Samples.submission("s", offset: $0).origin }
+            let known = try subject.ledger.knownOutcomes(of: origins).sorted { $0.origin < $1.origin }
+            try expect(known.map(\.kind), [.waiting, .waiting, .waiting], "outcomes of the copies, read again")
+            try expect(known.map(\.publish.count), [0, 0, 1], "events of the copies, read again")
+            _ = try subject.ledger.owe([
+                OutboxEntry(
+                    ownership: Samples.ownership(), key: .pending(ClaimDigest(of: Samples.submission("s1"))), delay: 0,
+                    stub: nil)
+            ])
+            try expect(try subject.ledger.takeOutbox([pending]), [], "what is owed of the copies")
+            try expect(try subject.ledger.outbox(limit: 9), [], "rows of the outbox")
+            subject.setClock(Samples.later(20_000))
+            let taken = try subject.ledger.takeDue([DueRequest(endpoint: Samples.endpoint, limit: 9)], bytes: .max)
+            try expect(Set(taken.map(\.submission.origin.offset)), [3, 4, 5], "offsets of what waits all the same")
+        },
         ConformanceRule("The event of a submission that no longer waits is owed no more, and hides no other") {
             subject in
             try subject.own()

@@ -148,7 +148,7 @@ extension ModelConnection: LedgerConnection {
         let told = planner.conclude(
             held: FoundGrants(known: held), own: FoundGrants(known: own), ours: model.tables.ours(questions.apps),
             waiting: Dictionary(
-                uniqueKeysWithValues: questions.waiting.compactMap { model.tables.retries[$0]?.waiting }.map {
+                uniqueKeysWithValues: questions.waiting.compactMap(model.tables.waiting).map {
                     ($0.key, $0)
                 }))
         let between = model.beforeAnswering
@@ -301,7 +301,8 @@ extension ModelConnection: LedgerConnection {
             guard case .failed(let failure)? = model.tables.answers[key]?.answer else { return nil }
             return .publish(FailedEvent.event(of: failure))
         case .pending(let key):
-            return model.tables.retries[key].map { .publish(PendingEvent.event(of: $0.waiting.pending)) }
+            guard let row = model.tables.waiting(key), !row.isAnswered else { return nil }
+            return .publish(PendingEvent.event(of: row.pending))
         case .quarantined:
             return row.stub.map { .publish(QuarantinedEvent.event(of: $0)) }
         }

@@ -216,8 +216,15 @@ public final class ModelTables {
         forgetOrigin(origin)
     }
 
-    func waiting(at origin: Origin) -> [WaitingRow] {
-        (retriesByOrigin[origin] ?? []).compactMap { retries[$0]?.waiting }
+    func waiting(at origin: Origin) -> [WaitingRow] { (retriesByOrigin[origin] ?? []).compactMap(waiting) }
+
+    func waiting(_ key: RetryKey) -> WaitingRow? {
+        guard let row = retries[key]?.waiting else { return nil }
+        let submission = row.pending.claimant.submissionKey
+        let answers = [answer(submission)].compactMap { $0 }
+        return WaitingRow.judged(
+            [row], grants: FoundGrants(known: grants(of: submission)), answers: FoundAnswers(known: answers)
+        ).first
     }
 
     /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.

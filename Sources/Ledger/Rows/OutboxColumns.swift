@@ -119,8 +119,8 @@ public struct DueOutboxRow: Sendable {
     /// - Parameters:
     ///   - grant: The row of ``grant``.
     ///   - answer: The row of ``failure``.
-    ///   - pending: By the row of ``waiting``.
-    public func work(grant: Grant?, answer: Answer?, pending: PendingSubmission?) -> OutboxItem.Work? {
+    ///   - pending: The row of ``waiting``.
+    public func work(grant: Grant?, answer: Answer?, pending: WaitingRow?) -> OutboxItem.Work? {
         guard let owed else { return nil }
         switch owed.key {
         case .granted(_, let submission):
@@ -130,7 +130,9 @@ public struct DueOutboxRow: Sendable {
         case .failed:
             guard case .failed(let failure)? = answer else { return nil }
             return .publish(FailedEvent.event(of: failure))
-        case .pending: return pending.map { .publish(PendingEvent.event(of: $0)) }
+        case .pending:
+            guard let pending, !pending.isAnswered else { return nil }
+            return .publish(PendingEvent.event(of: pending.pending))
         case .quarantined: return stub.map { .publish(QuarantinedEvent.event(of: $0)) }
         }
     }

@@ -56,7 +56,7 @@ struct OutboxTable {
             guard !rows.isEmpty else { break }
             let pending = try RetryTable(connection: connection).waiting(Set(rows.compactMap(\.waiting)))
             let work = try work(rows, pending)
-            let ended = rows.filter { row in row.waiting.map { pending[$0] == nil } ?? false }
+            let ended = rows.filter { row in row.waiting.map { pending[$0]?.isAnswered ?? true } ?? false }
             try delete(ended.map(\.sequence))
             let numbers = try lease(zip(rows, work).map { ($0.sequence, isRendered: $1 != nil) }, until: dueAgain)
             for (row, work) in zip(rows, work) {
@@ -103,7 +103,7 @@ struct OutboxTable {
         return rows.map { row in
             row.work(
                 grant: row.grant.flatMap { grants[$0] }, answer: row.failure.flatMap { answers[$0] },
-                pending: row.waiting.flatMap { pending[$0]?.pending })
+                pending: row.waiting.flatMap { pending[$0] })
         }
     }
 

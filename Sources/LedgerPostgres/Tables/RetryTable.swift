@@ -212,7 +212,7 @@ struct RetryTable {
     /// Rows whatever the evidence is.
     func waiting(from ranges: [OriginRange]) throws(PostgresFailure) -> [WaitingRow] {
         let results = try connection.run(ranges.map { $0.statement("\(RetryColumns.selection) WHERE") })
-        return results.flatMap { result in result.rows.compactMap { RetryColumns.waiting($0) } }
+        return try judged(results.flatMap { result in result.rows.compactMap { RetryColumns.waiting($0) } })
     }
 
     func waiting(_ keys: Set<RetryKey>) throws(PostgresFailure) -> [RetryKey: WaitingRow] {
@@ -222,8 +222,16 @@ struct RetryTable {
         let statement = PostgresStatement("\(RetryColumns.selection) WHERE digest = ANY($1::bytea[])") {
             columns.add(to: &$0)
         }
-        let rows = try connection.run(statement).rows.compactMap { RetryColumns.waiting($0) }
+        let rows = try judged(connection.run(statement).rows.compactMap { RetryColumns.waiting($0) })
         return Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
+    }
+
+    private func judged(_ rows: [WaitingRow]) throws(PostgresFailure) -> [WaitingRow] {
+        guard !rows.isEmpty else { return [] }
+        let keys = rows.map(\.pending.claimant.submissionKey)
+        return WaitingRow.judged(
+            rows, grants: try GrantTable(connection: connection).grants(of: keys),
+            answers: try AnswerTable(connection: connection).answers(keys))
     }
 
     private static let isOfSubmission = "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"

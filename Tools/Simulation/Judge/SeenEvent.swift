@@ -17,6 +17,8 @@ final class SeenEvent {
     private(set) var orderID: OrderID?
     private(set) var reason = ""
     private(set) var verifiedBy = ""
+    /// The time of a pending event, as it is written.
+    private(set) var pendingAt = ""
     /// Where a quarantined record came from.
     private(set) var origin: Origin?
     /// A copy without the mark of a repeat was seen.
@@ -94,6 +96,7 @@ final class SeenEvent {
         case "bundleId": bundleID = BundleID(text)
         case "reason": reason = text
         case "verifiedBy": verifiedBy = text
+        case "pendingAt": pendingAt = text
         default: break
         }
     }

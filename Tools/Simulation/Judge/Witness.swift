@@ -111,6 +111,11 @@ final class Witness {
             return fail(.rows, "\(seen.submission) of \(seen.userID) was told to wait, and nobody sent it")
         }
         toldPending.insert(seen.submission)
+        let ends = world.ledger.tables.rows(of: seen.submission).filter { $0.userID == seen.userID }.map(\.grantedAt)
+        // Two workers' clocks are off in either way.
+        if let end = ends.min(), end.advanced(by: .milliseconds(2 * World.clockError)).rfc3339 < seen.pendingAt {
+            fail(.rows, "\(seen.submission) was granted at \(end.rfc3339), and told to wait at \(seen.pendingAt)")
+        }
     }
 
     /// An event answers its submission, and a marked copy the one that repeats it.
