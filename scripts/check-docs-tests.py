@@ -32,6 +32,22 @@ SYMPTOMS = [
     ("| `Kafka is unreachable` |", "| `Kafka is away` |", "the program does not say Kafka is away"),
     ("| `The ledger does not answer.` |", "| `The ledger is away.` |", "the program does not say The ledger is away."),
 ]
+# Of the page of proofs, likewise.
+PROOF = [
+    ("| One owner |", "| Two owners |", ["nobody promises: Two owners", "no proof of: One owner"]),
+    ("`OffsetTrackerTests`", "`OffsetTrackersTests`", ["no suite OffsetTrackersTests"]),
+    ("AppStore 137", "AppStore 999", ["no planted mistake AppStore 999", "no promise needs AppStore 137"]),
+    ("| AppStore 138 |", "| |", ["no mistake is planted: No wait costs a period", "no promise needs AppStore 138"]),
+]
+# Of the translation, likewise.
+TRANSLATION = [
+    ("\n### ", "\n## ", "not what README.md has in line"),
+    ("make test    #", "make tests    #", "no target make tests"),
+    ("`make compose-test` |", "`make package-test` |", "not what README.md has in line"),
+    ("`grantor verify FILE`", "`grantor verify`", "no code grantor verify FILE"),
+    ("(docs/alerts.md)", "(docs/chaos.md)", "no link docs/alerts.md"),
+    ("\n| `failed` |", "\n", "not what README.md has in line"),
+]
 GOOD = """# Good: `code` (and more)
 [a](#good-code-and-more) [b](guarantees.md#promised) [c](https://example.com/#x) [d](../schemas/examples)
 `[e](nowhere)` `grantor submissions list --state held`, `make test SUITES=X`
@@ -55,6 +71,16 @@ def missed(check, program):
         found = list(check.violations(check.SYMPTOMS, text.replace(words, others), program))
         if len(found) != 1 or not found[0].endswith(expected):
             yield f"{others}: {expected} is not all that is noticed; found: {found}"
+    text = check.TRANSLATION.read_text(encoding="utf-8")
+    for words, others, expected in TRANSLATION:
+        found = list(check.violations(check.TRANSLATION, text.replace(words, others, 1), program))
+        if not any(expected in line for line in found):
+            yield f"{others!r}: {expected} is not noticed; found: {found}"
+    text = check.PROOF.read_text(encoding="utf-8")
+    for words, others, expected in PROOF:
+        found = [line.split(": ", 1)[1] for line in check.violations(check.PROOF, text.replace(words, others), program)]
+        if sorted(found) != sorted(expected):
+            yield f"{others}: {expected} is not all that is noticed; found: {found}"
 
 
 def main():
@@ -62,7 +88,8 @@ def main():
         print(__doc__.strip(), file=sys.stderr)
         return 2
     check = importlib.import_module("check-docs")
-    return report(missed(check, check.Program(str(Path(sys.argv[1]).resolve()))), len(MISTAKES) + len(SYMPTOMS))
+    program = check.Program(str(Path(sys.argv[1]).resolve()))
+    return report(missed(check, program), len(MISTAKES) + len(SYMPTOMS) + len(TRANSLATION) + len(PROOF))
 
 
 if __name__ == "__main__":

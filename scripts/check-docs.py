@@ -4,8 +4,10 @@
     scripts/check-docs.py GRANTOR
 
 Each relative link leads to a file of the checkout, and its anchor to a heading there. Each `grantor ...` in code names
-a command and options that the program's help has, and each `make ...` a target of the Makefile. GRANTOR is the built
-program. Prints one line per violation. Exit code: 0 none, 1 violations, 2 wrong usage.
+a command and options that the program's help has, and each `make ...` a target of the Makefile. docs/proof.md has each
+promise and each planted mistake, and names suites that there are. README.zh-CN.md has what README.md has: headings,
+commands, tables, words in code and links. GRANTOR is the built program. Prints one line per violation. Exit code: 0
+none, 1 violations, 2 wrong usage.
 """
 
 import re
@@ -22,10 +24,14 @@ PASSED_OVER = "Old/"
 HISTORY = "CHANGELOG.md"
 # Code fences, with what they hold.
 FENCE = re.compile(r"^(```+|~~~+).*?^\1[^\S\n]*$", re.MULTILINE | re.DOTALL)
+# The same in a list, too.
+BLOCK = re.compile(r"(^[ ]*```.*?^[ ]*```$)", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
 OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 SYMPTOMS = ROOT / "docs" / "symptoms.md"
+PROOF = ROOT / "docs" / "proof.md"
+README, TRANSLATION = ROOT / "README.md", ROOT / "README.zh-CN.md"
 # Sections whose rows begin with words of the program's.
 SAID = ("## It is not ready", "## Lines of the log")
 # Words behind `make` that are no targets.
@@ -161,6 +167,89 @@ def symptoms(text):
             yield number, f"the program does not say {said.group(1)}"
 
 
+@cache
+def suites():
+    """Names that tests declare: suites, and lists of rules."""
+    declared = re.compile(r"\b(?:struct|class|enum|extension|let|var) (\w+)")
+    tests = sorted((ROOT / "Tests").rglob("*.swift"))
+    return {name for path in tests for name in declared.findall(path.read_text(encoding="utf-8"))}
+
+
+def proof(text):
+    """What the page of proofs lacks, or names although it is not there."""
+    promised = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    promised = promised.partition("## Promised\n")[2].partition("\n## ")[0]
+    promises = {name.rstrip(".") for name in re.findall(r"^\*\*(.+?)\*\*", promised, re.MULTILINE)}
+    planted = {
+        f"{path.parent.name} {path.name.split('-')[0]}" for path in (ROOT / "Tests" / "PlantedBugs").glob("*/*.patch")
+    }
+    shown, named = set(), set()
+    for number, line in enumerate(text.splitlines(), start=1):
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) != 3 or cells[0] == "promise" or set(cells[0]) == {"-"}:
+            continue
+        shown.add(cells[0])
+        if cells[0] not in promises:
+            yield number, f"nobody promises: {cells[0]}"
+        if not cells[2]:
+            yield number, f"no mistake is planted: {cells[0]}"
+        for suite in re.findall(r"`(\w+(?:Tests|Rules|Play))`", cells[1]):
+            if suite not in suites():
+                yield number, f"no suite {suite}"
+        for part in filter(None, cells[2].split("; ")):
+            folder, *numbers = part.split()
+            for mistake in (f"{folder} {digits}" for digits in numbers):
+                named.add(mistake)
+                if mistake not in planted:
+                    yield number, f"no planted mistake {mistake}"
+    yield from ((1, f"no proof of: {promise}") for promise in sorted(promises - shown))
+    yield from ((1, f"no promise needs {mistake}") for mistake in sorted(planted - named))
+
+
+def parts(text):
+    """What a page has in every language, section by section: a list of (line, kind, what it has)."""
+    found, number = [], 0
+    for piece in BLOCK.split(text):
+        if piece.lstrip().startswith("```"):
+            # Labels of a drawing and comments are words of a language.
+            block = re.sub(r"\[[^\]]*\]|\|[^|]*\|", "", piece) if "mermaid" in piece else re.sub(r"\s+# .*", "", piece)
+            found.append((number + 1, "code", block))
+        else:
+            for offset, line in enumerate(piece.split("\n")):
+                if line.startswith("#"):
+                    found.append((number + offset + 1, "heading", line.partition(" ")[0]))
+                elif line.startswith("|"):
+                    said = sorted(code(line)) + sorted(linked(line))
+                    found.append((number + offset + 1, "row", (line.count("|"), said)))
+        number += piece.count("\n")
+    return found
+
+
+def code(text):
+    return [" ".join(words.split()) for _, words in CODE.findall(text)]
+
+
+def linked(text):
+    """Where links lead. Anchors of the page itself are words of its language."""
+    return [target for target, _ in LINK.findall(text) if not target.startswith("#")]
+
+
+def translation(text):
+    """What the translated page has otherwise than its original."""
+    original = README.read_text(encoding="utf-8")
+    pairs = list(zip(parts(original), parts(text)))
+    for (line, kind, has), (number, other, there) in pairs:
+        if (kind, has) != (other, there):
+            yield number, f"not what README.md has in line {line}: {kind}"
+            return
+    if len(parts(original)) != len(parts(text)):
+        yield 1, f"{len(parts(text))} headings, rows and blocks of code; README.md has {len(parts(original))}"
+    plain = [BLOCK.sub("", page) for page in (original, text)]
+    words, links = ([set(find(page)) for page in plain] for find in (code, linked))
+    for (here, there), what in ((words, "code"), (links, "link")):
+        yield from ((1, f"no {what} {lacking}") for lacking in sorted(here - there))
+
+
 def targets():
     return set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
@@ -172,6 +261,10 @@ def violations(page, text, program):
         found += commands(program, targets(), text)
     if page == SYMPTOMS:
         found += symptoms(text)
+    if page == TRANSLATION:
+        found += translation(text)
+    if page == PROOF:
+        found += proof(text)
     for number, fault in sorted(found):
         yield f"{page.relative_to(ROOT)}:{number}: {fault}"
 

@@ -18,6 +18,7 @@ struct AlertNews {
         case ledgerUnavailable = "ledger_unavailable"
         case outboxFull = "outbox_full"
         case ownershipLost = "ownership_lost"
+        case passedOver = "passed_over"
         case quarantined
         case recordEndsWorkers = "record_ends_workers"
         case retriesFull = "retries_full"
@@ -133,6 +134,14 @@ struct AlertNews {
                 .quarantined, .warning,
                 "Records hold no submission and go to the quarantine topic; nobody gets an answer to them",
                 ["reason": .text(reason.rawValue), "records": .number(records), "first": "\(example)"])
+        case .passedOver(let app, let product, let purchases, let example):
+            self.init(
+                .passedOver, .warning,
+                "Purchases of a product that the apps file lacks were passed over; list it, and have them sent again",
+                [
+                    "app": "\(app)", "product": "\(product)", "purchases": .number(purchases),
+                    "first": "\(example)",
+                ])
         case .decisionRefused(let origin, let detail):
             self.init(
                 .decisionRefused, .error, "The ledger refuses a decision for its data; the submission is held",

@@ -61,7 +61,7 @@ extension WorkerCore {
         for state in FlightState.allCases where state != .vacant { byState[state.label] = states[state.rawValue] }
         let table = partitions.table
         return CoreStatus(
-            submissions: byState, quarantined: submissions.quarantined.totals, bytes: submissions.limit.bytesInFlight,
+            submissions: byState, quarantined: submissions.news.totals, bytes: submissions.limit.bytesInFlight,
             partitionsAssigned: table.indices.count { table[$0].state != .vacant },
             partitionsOwned: table.indices.count { table[$0].state == .owned }, gates: submissions.gates.status,
             readingStop: readingStop)

@@ -87,7 +87,7 @@ public struct WorkerCore: ~Copyable {
         swap(&turn.actions, &actions)
         defer { swap(&turn.actions, &actions) }
         if stop.reason == nil { advance() }
-        if stop.reason != nil { submissions.quarantined.tellAll(&turn) }
+        if stop.reason != nil { submissions.news.tellAll(&turn) }
         turn.actions.stop = stop.reason
     }
 
@@ -104,7 +104,7 @@ public struct WorkerCore: ~Copyable {
         routeSignals()
         makeLedgerCalls()
         submissions.startBatch(&turn)
-        submissions.quarantined.tell(&turn)
+        submissions.news.tell(&turn)
         // If nothing is left to write, a sample shows whether the ledger is back.
         if submissions.batcher.isEmpty, outage.writesAreAway {
             outage.writesAreAway = false
@@ -228,7 +228,7 @@ public struct WorkerCore: ~Copyable {
         var earliest = submissions.nextMoment(after: turn.now)
         earliest.bringForward(to: partitions.nextMoment(turn))
         earliest.bringForward(to: publisher.nextMoment)
-        earliest.bringForward(to: submissions.quarantined.nextMoment)
+        earliest.bringForward(to: submissions.news.nextMoment)
         earliest.bringForward(to: turn.ledgerCalls.retryAt)
         earliest.bringForward(to: nextSilence)
         if !turn.ledgerCalls.isUnderWay(.renew) { earliest.bringForward(to: submissions.renewAt) }

@@ -138,6 +138,9 @@ public enum Alert: Hashable, Sendable {
     case laterVersionOver(after: Duration)
     /// Records went to the quarantine topic since the last time of telling, with the first of them.
     case quarantined(QuarantineReason.Kind, records: Int, example: Origin)
+    /// Purchases of a product that the apps file does not list were left out beside those that are granted, since the last
+    /// time of telling, with the first submission.
+    case passedOver(BundleID, ProductID, purchases: Int, example: SubmissionID)
     /// Half of the bytes that may wait in `retries` do.
     case retriesHalfFull(bytes: Int64, limit: Int64)
     /// So many bytes wait in `retries` that nothing is read any more.

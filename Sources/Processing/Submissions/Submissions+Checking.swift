@@ -164,7 +164,7 @@ extension Submissions {
         let token = checked.token
         switch (flights[token].state, checked.result) {
         case (.checking, .unreadable(let event, let stub, let kind)):
-            quarantined.found(kind, at: stub.origin, turn.now)
+            news.quarantined(kind, at: stub.origin, turn.now)
             quarantine(token, event, stub, &turn)
         case (.checking, .known(let repeats)): redelivered(token, repeats, &turn)
         case (.checking, .malformed(let malformed)):

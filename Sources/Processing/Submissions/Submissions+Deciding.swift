@@ -142,7 +142,12 @@ extension Submissions {
             guard flights.contains(token), flights[token].state == .writing else { continue }
             flights[token].isInBatch = false
             switch result {
-            case .written(let outcome, let events, _):
+            case .written(let outcome, let events, let passedOver):
+                if !passedOver.isEmpty, let left = flights[token].content?.passedOver,
+                    case .submission(let submission)? = flights[token].subject
+                {
+                    news.passedOver(left, by: submission.claimant, turn.now)
+                }
                 written(token, outcome, &turn)
                 publish(token, events, &turn)
             case .notOwned: notOwned(token, &turn)
@@ -245,7 +250,7 @@ extension Submissions {
         }
         guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token, &turn) }
         let stub = Self.stub(of: subject)
-        quarantined.found(.refusedByLedger, at: stub.origin, turn.now)
+        news.quarantined(.refusedByLedger, at: stub.origin, turn.now)
         let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
         beginPublishing(token, events: 1, &turn)
         turn.signal(.publish(QuarantinedEvent.event(of: stub), .submission(token), entry))

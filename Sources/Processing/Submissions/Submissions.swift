@@ -19,7 +19,7 @@ struct Submissions: ~Copyable {
     var batcher: WriteBatcher
     var retryBytes: RetryBytesLimit
     var suspectRows = SuspectRows()
-    var quarantined = QuarantineWatch()
+    var news = SubmissionNews()
     /// Submissions that wait for a moment.
     private var delays = DelayQueue<SubmissionToken>()
     var lookUps: [SubmissionToken] = []

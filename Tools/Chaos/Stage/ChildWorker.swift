@@ -19,9 +19,11 @@ struct ChildWorker {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
+        // A signal to stop that comes before the worker listens waits for it: on a busy machine that takes a while.
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        sigaddset(&blocked, SIGTERM)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var pid = pid_t()
         let variables = environment.map { "\($0.key)=\($0.value)" }

@@ -228,6 +228,8 @@ extension Alert {
         case .heldOver(let group, _): return (.nobody, "held no more: \(group.bundleID), \(group.cause.rawValue)")
         case .laterVersion(let rows): return (.nobody, "\(rows) rows of a later version")
         case .laterVersionOver: return (.nobody, "no rows of a later version")
+        case .passedOver(let app, let product, let purchases, let example):
+            return (.nobody, "\(purchases) purchases of \(app)'s \(product) passed over, such as of \(example)")
         case .quarantined(let kind, let records, let example):
             return (of(example), "quarantined: \(records) records, \(kind.rawValue)")
         case .retriesHalfFull: return (.nobody, "retries half full")

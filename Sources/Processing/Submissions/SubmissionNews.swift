@@ -1,0 +1,61 @@
+import Contract
+import Scheduling
+
+/// What people are told of submissions and of records that hold none. See ``Occurrences`` for when.
+struct SubmissionNews {
+    /// A product of an app that its apps file does not list.
+    struct Unlisted: Hashable {
+        let app: BundleID
+        let product: ProductID
+    }
+
+    /// Products that lines name, of all apps together.
+    static let mostProducts = 1000
+
+    /// Records without a submission since the start, by reason. One that is read again counts again.
+    private(set) var totals: [QuarantineReason.Kind: Int] = [:]
+    private var quarantined = Occurrences<QuarantineReason.Kind, Origin>(
+        mostKinds: QuarantineReason.Kind.allCases.count)
+    /// Purchases that were left out beside those that are granted.
+    private var passedOver = Occurrences<Unlisted, SubmissionID>(mostKinds: mostProducts)
+
+    var nextMoment: Instant? {
+        var earliest = quarantined.nextMoment
+        earliest.bringForward(to: passedOver.nextMoment)
+        return earliest
+    }
+
+    mutating func quarantined(_ kind: QuarantineReason.Kind, at origin: Origin, _ now: Instant) {
+        totals[kind, default: 0] += 1
+        quarantined.found(kind, origin, now)
+    }
+
+    /// A submission's grants are in the ledger, without these purchases. Only products that the apps file lacks are told:
+    /// nothing else of them is ours to mend.
+    mutating func passedOver(_ purchases: PassedOver, by claimant: Claimant, _ now: Instant) {
+        for entry in purchases.named where entry.reason == .productNotConfigured {
+            passedOver.found(
+                Unlisted(app: claimant.bundleID, product: entry.productID), claimant.submissionID, now)
+        }
+    }
+
+    /// Tells of what it is time for.
+    mutating func tell(_ turn: inout Turn) {
+        tell(quarantined.take(at: turn.now), passedOver.take(at: turn.now), &turn)
+    }
+
+    /// Tells of all that is untold: the worker ends.
+    mutating func tellAll(_ turn: inout Turn) {
+        tell(quarantined.takeAll(at: turn.now), passedOver.takeAll(at: turn.now), &turn)
+    }
+
+    private func tell(
+        _ quarantined: [(kind: QuarantineReason.Kind, count: Int, example: Origin)],
+        _ passedOver: [(kind: Unlisted, count: Int, example: SubmissionID)], _ turn: inout Turn
+    ) {
+        for news in quarantined { turn.alert(.quarantined(news.kind, records: news.count, example: news.example)) }
+        for news in passedOver {
+            turn.alert(.passedOver(news.kind.app, news.kind.product, purchases: news.count, example: news.example))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Scheduling
+
+/// Counts what happens, by kind, and says when people are to be told: of the first of a kind at once, of further ones
+/// every ten minutes, and of the rest at the end. Something that is wrong happens again and again, and nobody else hears
+/// of it.
+struct Occurrences<Kind: Hashable, Example> {
+    private struct Entry {
+        var untold = 0
+        /// The first one that nobody was told of.
+        var example: Example?
+        var toldAt: Instant?
+
+        /// When it may be told again; nil if it never was.
+        var due: Instant? { toldAt.map { $0 + Reminder.pause } }
+    }
+
+    /// Kinds that are counted. Those beyond are not, because senders may be able to make kinds up.
+    private let mostKinds: Int
+    /// In the order in which they came first.
+    private var kinds: [Kind] = []
+    private var entries: [Kind: Entry] = [:]
+    /// When a kind is to be told next; nil if nothing is untold.
+    private(set) var nextMoment: Instant?
+
+    init(mostKinds: Int) { self.mostKinds = mostKinds }
+
+    mutating func found(_ kind: Kind, _ example: Example, _ now: Instant) {
+        var entry = entries[kind] ?? Entry()
+        if entries[kind] == nil {
+            guard kinds.count < mostKinds else { return }
+            kinds.append(kind)
+        }
+        entry.untold += 1
+        entry.example = entry.example ?? example
+        entries[kind] = entry
+        nextMoment.bringForward(to: entry.due ?? now)
+    }
+
+    /// What it is time to tell of: each kind, how many, and the first of them.
+    mutating func take(at now: Instant) -> [(kind: Kind, count: Int, example: Example)] {
+        guard let nextMoment, nextMoment <= now else { return [] }
+        return take(at: now) { $0.due.map { $0 <= now } ?? true }
+    }
+
+    /// All that is untold.
+    mutating func takeAll(at now: Instant) -> [(kind: Kind, count: Int, example: Example)] {
+        take(at: now) { _ in true }
+    }
+
+    private mutating func take(
+        at now: Instant, where isDue: (Entry) -> Bool
+    ) -> [(kind: Kind, count: Int, example: Example)] {
+        nextMoment = nil
+        return kinds.compactMap { kind in
+            guard let entry = entries[kind], entry.untold > 0, let example = entry.example else { return nil }
+            guard isDue(entry) else {
+                nextMoment.bringForward(to: entry.due)
+                return nil
+            }
+            entries[kind] = Entry(toldAt: now)
+            return (kind, entry.untold, example)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Contract
+import Scheduling
+import Testing
+
+@testable import Processing
+
+@Suite("News of records and submissions")
+final class SubmissionNewsTests {
+    private var turn = Turn(seed: 1)
+    private var news = SubmissionNews()
+
+    private func found(_ kind: QuarantineReason.Kind, _ offsets: Range<Int64>) {
+        for offset in offsets { news.quarantined(kind, at: Fixture.origin(offset), turn.now) }
+        news.tell(&turn)
+    }
+
+    private func takeAlerts() -> [Alert] {
+        defer { turn.actions.alerts = [] }
+        return turn.actions.alerts
+    }
+
+    @Test("Quarantined records are told of at once for each reason, with the first, and counted from then on")
+    func first() {
+        found(.notJSON, 0..<3)
+        found(.notJSON, 3..<9)
+        found(.userID, 9..<10)
+        #expect(
+            takeAlerts() == [
+                .quarantined(.notJSON, records: 3, example: Fixture.origin(0)),
+                .quarantined(.userID, records: 1, example: Fixture.origin(9)),
+            ])
+        #expect(news.totals == [.notJSON: 9, .userID: 1])
+    }
+
+    @Test("Quarantined records are told of again after ten minutes, with all that came meanwhile, and not if none came")
+    func again() {
+        found(.notJSON, 0..<1)
+        found(.notJSON, 1..<4)
+        _ = takeAlerts()
+        turn.wait(.seconds(599))
+        news.tell(&turn)
+        #expect(takeAlerts().isEmpty)
+        turn.wait(.seconds(1))
+        news.tell(&turn)
+        #expect(takeAlerts() == [.quarantined(.notJSON, records: 3, example: Fixture.origin(1))])
+        turn.wait(.seconds(600))
+        news.tell(&turn)
+        #expect(takeAlerts().isEmpty)
+    }
+
+    @Test("The moment is named at which something is told next, which is none where all is told")
+    func nextMoment() {
+        let start = turn.now
+        found(.notJSON, 0..<1)
+        #expect(news.nextMoment == nil)
+        turn.wait(.seconds(60))
+        found(.userID, 1..<2)
+        found(.userID, 2..<3)
+        #expect(news.nextMoment == start + .seconds(660))
+        found(.notJSON, 3..<4)
+        #expect(news.nextMoment == start + .seconds(600))
+        turn.wait(.seconds(540))
+        news.tell(&turn)
+        #expect(news.nextMoment == start + .seconds(660))
+    }
+
+    @Test("Quarantined records are all told of at the end, once")
+    func end() {
+        found(.notJSON, 0..<1)
+        found(.notJSON, 1..<4)
+        _ = takeAlerts()
+        for _ in 0..<2 { news.tellAll(&turn) }
+        #expect(takeAlerts() == [.quarantined(.notJSON, records: 3, example: Fixture.origin(1))])
+        #expect(news.nextMoment == nil)
+    }
+
+    @Test("A product that is not listed is told of with its app and the first submission, and nothing that is not ours")
+    func passedOver() throws {
+        let left = try #require(
+            PassedOver([
+                PassedOver.Entry("1", "com.example.new", .productNotConfigured),
+                PassedOver.Entry("2", "com.example.old", .transactionRevoked),
+            ]))
+        for submission: SubmissionID in ["s1", "s2"] {
+            news.passedOver(
+                left,
+                by: Claimant(
+                    submissionID: submission, userID: "u", bundleID: "com.example", orderID: nil, traceparent: nil),
+                turn.now)
+            news.tell(&turn)
+        }
+        #expect(takeAlerts() == [.passedOver("com.example", "com.example.new", purchases: 1, example: "s1")])
+        turn.wait(.seconds(600))
+        news.tell(&turn)
+        #expect(takeAlerts() == [.passedOver("com.example", "com.example.new", purchases: 1, example: "s2")])
+    }
+
+    @Test("Products beyond a thousand are not told of")
+    func mostProducts() throws {
+        for number in 0...SubmissionNews.mostProducts {
+            let product = ProductID("p\(number)")
+            let left = try #require(PassedOver([PassedOver.Entry("1", product, .productNotConfigured)]))
+            news.passedOver(
+                left,
+                by: Claimant(submissionID: "s", userID: "u", bundleID: "com.example", orderID: nil, traceparent: nil),
+                turn.now)
+        }
+        news.tell(&turn)
+        #expect(takeAlerts().count == SubmissionNews.mostProducts)
+        #expect(news.nextMoment == nil)
+    }
+}
