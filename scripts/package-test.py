@@ -5,7 +5,7 @@ In a container each: install, ten lines of settings at most, a first granted eve
 kill -9, a worker that is frozen, a stop, a mistake in the configuration, an upgrade, removal, purge, and the tarball
 with its service.
 Needs Docker, python3, dpkg-deb, a built grantor-simulator and what make package made; the images come from a registry
-or are made by scripts/stand-in-images.sh. What it starts it removes.
+or are made by scripts/stand-in-images.sh. It removes all that it starts.
 
     scripts/package-test.py SIMULATOR [bookworm|trixie]
 """

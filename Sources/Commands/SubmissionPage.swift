@@ -19,7 +19,7 @@ struct SubmissionPage: Hashable, Sendable {
     private(set) var next: Place?
 
     /// - Parameters:
-    ///   - filter: What the list is narrowed by, and its limit; its state does not count.
+    ///   - filter: It narrows the list, and has its limit; its state does not count.
     ///   - state: The only one; nil for all.
     ///   - before: The place of the page before.
     init(_ filter: SubmissionQuery, state: SubmissionState?, before: Place?) {

@@ -56,7 +56,7 @@ public final class PassedOver: Sendable, Hashable {
     public let holding: [Holding]
 
     /// - Parameters:
-    ///   - named: Those beyond ``maxNamed`` are dropped.
+    ///   - named: Entries beyond ``maxNamed`` are dropped.
     ///   - counts: Of all.
     public init(named: [Entry], counts: [Reason: Int], holding: [Holding]) {
         self.named = Array(named.prefix(Self.maxNamed))

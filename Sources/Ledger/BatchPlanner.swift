@@ -161,7 +161,7 @@ public struct BatchPlanner: Sendable {
     /// - Parameters:
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
     ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.
-    ///   - ours: Those of ``BatchQuestions/apps`` that the ledger has granted purchases of, or has in `retries`.
+    ///   - ours: The apps of ``BatchQuestions/apps`` that the ledger has granted purchases of, or has in `retries`.
     ///   - waiting: The rows that ``BatchQuestions/waiting`` found.
     public mutating func conclude(
         held: FoundGrants, own: FoundGrants, ours: Set<BundleID> = [], waiting: [RetryKey: WaitingRow] = [:]

@@ -112,7 +112,7 @@ public struct KnownOutcomes: Sendable {
         }
     }
 
-    /// Those of some origins alone.
+    /// The outcomes of some origins alone.
     public func sorted(of origins: [Origin]) -> [KnownOutcome] {
         let wanted = Set(origins)
         return sorted.filter { wanted.contains($0.origin) }

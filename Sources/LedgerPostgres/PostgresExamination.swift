@@ -3,7 +3,7 @@ import Scheduling
 
 extension PostgresLedger {
     /// Looks at a server and a user as a worker would find them, and changes nothing.
-    /// - Returns: A finding for each thing. Those about a ledger's tables are missing where there are none.
+    /// - Returns: A finding for each thing. Findings about a ledger's tables are missing where there are none.
     /// - Throws: as ``init(_:)``, but for the absence and the version of the ledger, and for `fsync`: findings tell of
     ///   these.
     public static func examine(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) -> [LedgerFinding] {

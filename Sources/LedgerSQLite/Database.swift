@@ -246,8 +246,8 @@ struct FileGuard {
     /// Remembers the database, its write-ahead log and that log's index as they are now. A process that opens the
     /// database after the index is gone makes another, and neither sees the other's locks and writes.
     /// - Parameters:
-    ///   - path: What the database was opened by, which may be a link.
-    ///   - file: What the path leads to: SQLite keeps the log and its index beside that.
+    ///   - path: The path by which the database was opened, which may be a link.
+    ///   - file: The file to which the path leads: SQLite keeps the log and its index beside that.
     init(path: String, file: String) throws(StoreError) {
         var files: [(path: String, identity: FileIdentity)] = []
         for path in [path, file + "-wal", file + "-shm"] { files.append((path, try FileIdentity(path: path))) }

@@ -78,7 +78,7 @@ final class AppMetrics: Sendable {
         show(LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0))
     }
 
-    /// Apps of an apps file that was read. Those of before keep their series.
+    /// Apps of an apps file that was read. Former apps keep their series.
     func add(_ apps: [BundleID]) {
         shown.withLock { shown in
             for app in apps.sorted() where shown.counters.count < Self.most && shown.counters[app] == nil {

@@ -49,7 +49,7 @@ struct LocalCheckerFormsTests {
         return try signing.der()
     }
 
-    // MARK: What is read
+    // MARK: Forms that are read
 
     @Test("A receipt whose plus signs became spaces, or that was escaped for a form or quoted, is read")
     func spoilt() throws {
@@ -130,7 +130,7 @@ struct LocalCheckerFormsTests {
 
     private static let token = "5b0e2b52-6a2e-4a3b-9d1c-0f3f1c9f1a11"
 
-    // MARK: What is refused, by its name
+    // MARK: Forms that are refused, by their names
 
     @Test("Evidence in the wrong member is refused with a detail that says where it belongs")
     func wrongMember() throws {

@@ -27,7 +27,7 @@ public struct RandomPlay {
 
     /// Makes one call.
     ///
-    /// - Returns: What was answered, to be compared with another ledger's.
+    /// - Returns: The results, to be compared with another ledger's.
     public mutating func step(_ subject: ConformanceSubject) throws -> AnyHashable {
         let ledger = chance(50) ? subject.ledger : subject.other
         clock += Int64.random(in: 0..<20_000, using: &random)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What `grantor check` says of a server.
+/// The findings of `grantor check` of a server.
 @Suite struct ExaminationTests {
     private func findings(_ database: TemporaryLedger, as role: String? = nil) throws -> [String: LedgerFinding] {
         let user = role.map { database.role($0) } ?? "postgres"

@@ -285,7 +285,7 @@ final class Working<Value: Sendable>: Sendable {
     func deadlock(isFast: Bool) throws {
         defer { database.remove() }
         let batch = try claims(isFast: isFast)
-        // Who looks for a deadlock and finds one is its victim. The other session never looks.
+        // The session that looks for a deadlock and finds one is its victim. The other session never looks.
         try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1ms'")
         let third = try PostgresConnection(configuration.options, configuration.settings)
         try other.run("SET deadlock_timeout = '1h'")

@@ -9,7 +9,7 @@ struct WrongSetting: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Run by the server's owner in the ledger's database, whose name is $DB here; its worker's role is $ROLE.
     let sql: String
-    /// Who comes.
+    /// The role that comes.
     let user: String
     /// The database that is asked for.
     let database: String

@@ -42,7 +42,7 @@ final class Broker {
         }
     }
 
-    /// Reads what came onto the output topics since the last look. What a look that fails has seen comes again.
+    /// Reads what came onto the output topics since the last look. Records that a failed look has seen come again.
     func look(into answers: inout Answers) throws(KafkaError) {
         let topics = Topic.outputs.map(\.defaultName)
         var stretches = try KafkaAdmin(configuration: client, logger: logger).offsets(of: topics)

@@ -10,9 +10,9 @@ protocol Stage: AnyObject {
     /// Where workers reach the App Store; nil for loopback and any port.
     var apple: (host: String, productionPort: Int, sandboxPort: Int)? { get }
     var bootstrapServers: String { get }
-    /// What happens on the way, one after the other.
+    /// The events on the way, one after the other.
     var accidents: [Accident] { get }
-    /// What to look at where something went wrong.
+    /// The places to look at where something went wrong.
     var traces: String { get }
 
     /// Writes what workers need to start.

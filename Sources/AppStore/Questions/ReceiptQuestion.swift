@@ -11,7 +11,7 @@ import Contract
 /// - Then a refusal counts for a receipt that is proven to be forged. For every other receipt it is a doubt, because
 ///   this version may not know the form of a genuine one.
 /// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
-/// - What the reply lacks or leaves open may be in the customer's history, which the App Store Server API has.
+/// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API has.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -145,7 +145,7 @@ struct ReceiptQuestion: AppleQuestion {
         case .tokensUnknown(let verdict): return askServerAPI(otherwise: verdict)
         case .verdict(.rejected(let rejection)) where response.records.contains(where: isClaimedInDoubt):
             return askServerAPI(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
-        // What Apple contradicts itself about is passed over beside purchases that pass. The history knows more of it.
+        // A purchase about which Apple contradicts itself is passed over beside others that pass. The history knows more.
         case .verdict(.verified(let passed, let verifiedBy)) where response.records.contains(where: isClaimedInDoubt):
             return askServerAPI(otherwise: .verified(passed, by: verifiedBy))
         case .verdict(let verdict): return verdict.isOpen ? askServerAPI(otherwise: verdict) : .verdict(verdict)

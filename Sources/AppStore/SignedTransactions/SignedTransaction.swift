@@ -209,7 +209,7 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
     }
 
     /// Whether it is known what it is. Such a purchase is passed over beside others that are granted, as a refunded one
-    /// is. What is not known may be anything, and holds whatever else is claimed with it.
+    /// is. An unknown one may be anything, and holds whatever else is claimed with it.
     var isUnderstood: Bool {
         switch self {
         case .incomplete, .missing, .unknownForm: false

@@ -206,7 +206,7 @@ struct CompactJWS: Sendable {
         byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: "\"")
     }
 
-    /// Whether its payload, which nobody has verified, is of Xcode or of local tests. Those sign with one certificate
+    /// Whether its payload, which nobody has verified, is of Xcode or of local tests. These sign with one certificate
     /// of the developer's machine. Nobody gains anything by saying so.
     var saysLocalTesting: Bool {
         guard let json = Base64URL.decode(payload), let object = try? StrictJSON(json),

@@ -27,7 +27,7 @@ struct GrantTable {
     /// The fast path of a write: one statement that is its own transaction. A grant is added unless its partition
     /// belongs to another generation, its submission has an answer, or one of its keys is taken.
     /// - Parameters:
-    ///   - products: Those of the grants, with their numbers.
+    ///   - products: The products of the grants, with their numbers.
     ///   - ownership: That of each grant's decision.
     static func fastInsertion(
         _ grants: [NewGrant], _ products: [StoredProduct: Int64], ownership: (NewGrant) -> PartitionOwnership?

@@ -1,4 +1,4 @@
-/// What each phase of a stop means for the machines.
+/// The meaning of each phase of a stop for the machines.
 extension WorkerCore {
     mutating func beginStop() {
         guard stop.isRunning else { return }

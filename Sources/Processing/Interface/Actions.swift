@@ -130,7 +130,7 @@ public enum Alert: Hashable, Sendable {
     ///
     /// - `oldest`: how long ago the record of the oldest held one came; nil where that is not known.
     case waitingAtStart(Int, held: Int, oldest: Duration?)
-    /// Submissions are held, with the details of most of them. Those from before the start are told as lasting.
+    /// Submissions are held, with the details of most of them. Submissions from before the start are told as lasting.
     case held(HeldGroup, rows: Int, details: [String])
     case heldOver(HeldGroup, after: Duration)
     /// Rows of the ledger wait that only a later version can work on.

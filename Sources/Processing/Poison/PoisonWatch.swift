@@ -75,7 +75,7 @@ struct PoisonWatch: Sendable {
     /// Whether the ledger has a mark of this partition's, or may have.
     var isMarked: Bool { marked != nil || isUnmarking }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// The partition is owned.
     /// - Parameter recordsAtOnce: most records in flight. A waiting record may have many times as many behind it.
@@ -122,7 +122,7 @@ struct PoisonWatch: Sendable {
         return true
     }
 
-    // MARK: What is next
+    // MARK: Next steps
 
     /// The next step, if the check of the marked record has ended.
     /// - Parameters:

@@ -1,7 +1,7 @@
 import Contract
 import Scheduling
 
-/// What people are told of submissions and of records that hold none. See ``Occurrences`` for when.
+/// The news that people get of submissions and of records that hold none. See ``Occurrences`` for when.
 struct SubmissionNews {
     /// A product of an app that its apps file does not list.
     struct Unlisted: Hashable {

@@ -14,7 +14,7 @@ struct Occurrences<Kind: Hashable, Example> {
         var due: Instant? { toldAt.map { $0 + Reminder.pause } }
     }
 
-    /// Kinds that are counted. Those beyond are not, because senders may be able to make kinds up.
+    /// Kinds that are counted. Further ones are not, because senders may be able to make kinds up.
     private let mostKinds: Int
     /// In the order in which they came first.
     private var kinds: [Kind] = []
@@ -36,7 +36,7 @@ struct Occurrences<Kind: Hashable, Example> {
         nextMoment.bringForward(to: entry.due ?? now)
     }
 
-    /// What it is time to tell of: each kind, how many, and the first of them.
+    /// The news that it is time for: each kind, how many, and the first of them.
     mutating func take(at now: Instant) -> [(kind: Kind, count: Int, example: Example)] {
         guard let nextMoment, nextMoment <= now else { return [] }
         return take(at: now) { $0.due.map { $0 <= now } ?? true }

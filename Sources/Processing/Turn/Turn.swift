@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Scheduling
 
-/// What the core's machines share: the time, randomness, the apps file in force, calls to the ledger, and what a turn
+/// Shared by the core's machines: the time, randomness, the apps file in force, calls to the ledger, and what a turn
 /// wants of drivers and of other machines.
 struct Turn: ~Copyable {
     /// The instant and the wall-clock time of the present input.

@@ -193,7 +193,7 @@ struct OpenAnswerTests {
         for claim in [Fixture.submission(transactionID: "2001"), Fixture.submission(productID: "gems")] {
             #expect(try Script.run(nil, [reversed], claim, fingerprint: own).verdict?.cause == .perhapsRevoked)
         }
-        // What is not claimed is in no doubt.
+        // A purchase that is not claimed is in no doubt.
         let other = Answer.authentic(
             inApp: [
                 Answer.record("2001", ["cancellation_date_ms": "1795237142000"]),

@@ -110,7 +110,7 @@ struct VerifyReceiptResponseTests {
         let plain = Answer.record("1")
         let cancelled = Answer.record("1", ["cancellation_date_ms": "1795237142000", "cancellation_reason": "0"])
         for (inApp, latest, isInDoubt) in [
-            // What the receipt does not say was cancelled since.
+            // A purchase that the receipt leaves out was cancelled since.
             ([plain], [cancelled], false), ([cancelled], [cancelled], false), ([cancelled], [plain], true),
             ([plain, cancelled], [], true), ([cancelled, plain], [], true), ([], [plain, cancelled], true),
             ([], [cancelled, plain], true), ([cancelled, plain], [cancelled], false), ([plain, plain], [plain], nil),

@@ -53,7 +53,7 @@ enum ReceiptScript {
         let question = ReceiptQuestion(
             subject: QuestionSubject(submission: submission, rules: rules),
             base64: (receipt?.base64 ?? Array("AAAA".utf8))[...], fingerprint: fingerprint)
-        // Those of transactions, too, which the answers of the App Store Server API hold.
+        // Transactions have them, too, which the answers of the App Store Server API hold.
         let roots = try receipt.map {
             TrustedRoots(certificates: $0.roots.certificates + [try SignedToken.chain.rootCertificate()])
         }

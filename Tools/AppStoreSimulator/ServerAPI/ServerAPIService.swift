@@ -16,7 +16,7 @@ final class ServerAPIService: Sendable {
     private let context: ServerContext
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter apps: Those that are found; empty for any.
+    /// - Parameter apps: The apps that are found; empty for any.
     init(
         answers: ServerAPIAnswer, apps: Set<BundleID>, limits: [RateLimit], context: ServerContext,
         now: @escaping @Sendable () -> Timestamp

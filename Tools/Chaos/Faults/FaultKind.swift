@@ -38,7 +38,7 @@ enum FaultKind: String, CaseIterable, Sendable {
     case appleSlow = "Apple slow"
     case appleAway = "Apple away"
 
-    /// What it strikes: faults of one part come one after the other, those of different parts at any time.
+    /// The part that it strikes: faults of one part come one after the other, those of different parts at any time.
     enum Part: String, CaseIterable, Sendable {
         case workers, brokers, database, apple
 
@@ -99,7 +99,7 @@ struct Fault: Hashable, Sendable {
     /// Among the round trips of a connection, the one that is cut.
     let roundTrip: Int
 
-    /// What and where.
+    /// The fault and its place.
     var text: String {
         switch kind {
         case .workerKilled, .workerRestarted, .workerFrozen, .workerFrozenPastItsSession: "\(kind.rawValue): \(place)"

@@ -78,7 +78,7 @@ struct FailoverRun {
         judge.mayBeWrittenAnew = true
         let start = Instant.now
         let count = try judge.wait(.seconds(120))
-        // What a ledger lacks is read again, and granted again.
+        // A grant that a ledger lacks is read again, and granted again.
         let last = tables(primary)
         look(every: 500, for: .seconds(120)) {
             last.count("grants") >= traffic.expected.count && last.count("outbox") == 0 && last.count("retries") == 0

@@ -14,7 +14,7 @@ final class World {
     static let apps = ["com.example.game", "com.example.puzzle", "com.example.race"].map { BundleID($0) }
     static let partitions = 6
 
-    /// What a run needs besides one broker and a ledger.
+    /// The needs of a run besides one broker and a ledger.
     struct Needs {
         /// The ledger of a run that is about one kind alone; nil for the options'.
         var ledger: Options.Ledger?

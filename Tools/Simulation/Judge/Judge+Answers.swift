@@ -84,7 +84,7 @@ extension Judge {
                 $0.endpoint == .verifyReceipt && $0.begin <= moment + World.clockError
                     && moment < $0.end + $0.longestPause + Self.unnoticed
             }
-            // What fails for some claims may have failed for everybody who was asked.
+            // A call that fails for some claims may have failed for everybody who was asked.
             let seemsAway = apple.spells.values.contains { $0.isFailure && moment < $0.end + Self.unnoticed }
             if !isAway, !seemsAway {
                 found.append(Violation(.asked, "\(grant.reference) was granted by signature while Apple answered"))

@@ -27,7 +27,7 @@ public final class Trace {
         self.write = write
     }
 
-    // MARK: What the world tells
+    // MARK: News of the world
 
     /// The options that were drawn, and the truth about every record.
     func begin(_ world: World) {
