@@ -120,8 +120,8 @@ enum CheckCommand {
         }
     }
 
-    /// A worker tells on its own topics what waits from any input topic, so a ledger of another set of topics is a
-    /// mistake, or was renamed on purpose.
+    /// A worker tells on its own topics what waits from any input topic. A ledger that was accepted for these settings
+    /// may have partitions of a former input topic, whose other records nobody reads.
     private static func otherTopics(
         _ ledger: any LedgerOperator, _ settings: KafkaSettings
     ) throws(LedgerError) -> String {
@@ -228,7 +228,7 @@ struct KafkaCheck {
 
     /// The group, with the cluster's id as far as it is told.
     func group() throws(KafkaError) -> ConsumerGroup {
-        ConsumerGroup(name: settings.groupID, cluster: try description.get().id)
+        settings.group(cluster: try description.get().id)
     }
 
     /// The group's committed offsets of the input topic's partitions.

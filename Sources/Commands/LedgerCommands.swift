@@ -47,8 +47,9 @@ enum LedgerCommand {
                     A worker whose group has committed offsets ends with 78 if the ledger knows nothing of their \
                     partitions: it is another ledger than the one that the group has worked with, and purchases that \
                     were granted before can be granted again. It also ends with 78 if the ledger belongs to another \
-                    group or another Kafka cluster. Accept it only if that is meant, such as after the ledger was \
-                    replaced or the cluster moved on purpose, and stop all workers before. Reading begins at the \
+                    group, another Kafka cluster or other topics. Accept it only if that is meant, such as after \
+                    the ledger was replaced, the cluster moved or a topic was renamed on purpose, and stop all \
+                    workers before. Reading begins at the \
                     offsets that the group has now, or at the ledger's where those are smaller. In another cluster \
                     the ledger's count no more. A partition of which the group has no offset is read from its \
                     oldest record.

@@ -1,13 +1,28 @@
-/// A consumer group of a Kafka cluster. A ledger belongs to one: its checkpoints are offsets of that cluster's topics,
-/// and its group reads on from them. Its outbox is for that cluster, too.
+public import Contract
+
+/// A consumer group of a Kafka cluster, and the topics that its workers read and write. A ledger belongs to one: its
+/// checkpoints are offsets of that cluster's topics, and its group reads on from them. What waits in it, and its outbox,
+/// are told on those topics.
 public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
     public let name: String
     /// The cluster's id; nil where its brokers tell none, or where nobody has asked them yet.
-    public let cluster: String?
+    public var cluster: String?
+    /// The names of ``keptTopics``, in that order.
+    public let topics: [String]
 
-    public init(name: String, cluster: String?) {
+    /// The topics whose names a ledger keeps. That of pending events may get a name, and lose it, at any time: no
+    /// outcome is told there alone.
+    public static let keptTopics: [Topic] = [.submitted, .granted, .failed, .quarantined]
+
+    /// - Parameter topics: The name of each topic.
+    public init(name: String, cluster: String?, topics: (Topic) -> String) {
+        self.init(name: name, cluster: cluster, topics: Self.keptTopics.map(topics))
+    }
+
+    init(name: String, cluster: String?, topics: [String]) {
         self.name = name
         self.cluster = cluster
+        self.topics = topics
     }
 
     public var description: String { "the group \(name)" + (cluster.map { " of the Kafka cluster \($0)" } ?? "") }
@@ -23,9 +38,16 @@ public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
     ///   - id: The ledger's.
     ///   - owner: The group that it belongs to.
     public func refusal(of id: String, owner: ConsumerGroup) -> String? {
-        guard name != owner.name || isElsewhere(than: owner) else { return nil }
-        return "the ledger \(id) belongs to \(owner), and this worker is of \(self). Name this group's own ledger "
-            + "(GRANTOR_LEDGER_URL), or the ledger's group and brokers. To move the ledger on purpose, stop all of its "
-            + "workers and run with these settings: grantor ledger accept \(id) --actor NAME --reason WHY"
+        guard name != owner.name || isElsewhere(than: owner) || topics != owner.topics else { return nil }
+        return "the ledger \(id) belongs to \(owner.words(beside: self)), and this worker is of "
+            + "\(words(beside: owner)). Name this group's own ledger (GRANTOR_LEDGER_URL), or the ledger's group, "
+            + "brokers and topics. To move the ledger on purpose, stop all of its workers and run with these settings: "
+            + "grantor ledger accept \(id) --actor NAME --reason WHY"
+    }
+
+    /// The group, with its names of the topics that the other one names otherwise.
+    private func words(beside other: ConsumerGroup) -> String {
+        let own = zip(topics, other.topics).filter { $0 != $1 }.map(\.0)
+        return own.isEmpty ? description : "\(self) with \(own.joined(separator: ", "))"
     }
 }

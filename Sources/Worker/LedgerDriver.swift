@@ -105,3 +105,11 @@ extension PasswordFile {
         }
     }
 }
+
+extension KafkaSettings {
+    /// The group of these settings, to which a ledger belongs.
+    /// - Parameter cluster: The id of its cluster; nil where it is not known.
+    public func group(cluster: String?) -> ConsumerGroup {
+        ConsumerGroup(name: groupID, cluster: cluster) { topics[$0] }
+    }
+}

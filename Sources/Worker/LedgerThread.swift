@@ -30,17 +30,21 @@ final class LedgerThread: Sendable {
     private let calls: Mailbox<Call>
     private let thread: OwnerThread
 
-    /// - Parameter open: Makes a connection, on this thread.
+    /// - Parameters:
+    ///   - open: Makes a connection, on this thread.
+    ///   - demandGroup: Throws `.unusable` once the ledger is another group's. It is called before each take-over and
+    ///     sample: they show soonest that a person moved the ledger under its workers, and cost the least.
     init(
         _ role: LedgerRole, core: Mailbox<CoreMail>, clock: LedgerClock, metrics: WorkerMetrics, logger: Logger,
-        open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection
+        open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection,
+        demandGroup: @escaping @Sendable (any LedgerConnection) throws(LedgerError) -> Void
     ) throws(ThreadingError) {
         let calls = try Mailbox<Call>(bound: Self.maxCalls)
         self.calls = calls
         thread = try OwnerThread(name: "ledger-\(role.rawValue)") {
             var loop = Loop(
                 role: role, calls: calls, core: core, clock: clock, metrics: metrics,
-                decisionLog: DecisionLog(logger: logger), logger: logger, open: open)
+                decisionLog: DecisionLog(logger: logger), logger: logger, open: open, demandGroup: demandGroup)
             loop.run()
         }
     }
@@ -65,6 +69,7 @@ final class LedgerThread: Sendable {
         let decisionLog: DecisionLog
         let logger: Logger
         let open: @Sendable () throws(LedgerError) -> any LedgerConnection
+        let demandGroup: @Sendable (any LedgerConnection) throws(LedgerError) -> Void
         var connection: (any LedgerConnection)?
         var losses = 0
 
@@ -105,7 +110,12 @@ final class LedgerThread: Sendable {
                 defer { clock.found(lead: connection.clockLead) }
                 switch work {
                 case .write(let batch): return .success(.results(try connection.write(batch.decisions)))
-                case .request(let request): return .success(.request(try request.call.perform(on: connection)))
+                case .request(let request):
+                    switch request.call {
+                    case .takeOver, .measure: try demandGroup(connection)
+                    default: break
+                    }
+                    return .success(.request(try request.call.perform(on: connection)))
                 }
             } catch {
                 return .failure(error)
@@ -144,7 +154,8 @@ final class LedgerThread: Sendable {
 /// Opens the ledger that the configuration names, for the worker's group alone.
 ///
 /// A worker without partitions works on due rows and owed events, too. So no connection is had before the ledger is the
-/// group's: neither at the start, where the group's name is known, nor later, where its cluster is known as well.
+/// group's: neither at the start, where the group's name and topics are known, nor later, where its cluster is known as
+/// well.
 struct LedgerOpening: Sendable {
     static let shortestPause = Duration.milliseconds(500)
     static let longestPause = Duration.seconds(5)
@@ -154,7 +165,7 @@ struct LedgerOpening: Sendable {
     /// Its words in the log.
     let name: String
     private let driver: LedgerDriver
-    private let group: String
+    private let group: ConsumerGroup
     private let membership = Membership()
 
     /// The group that has let the worker in; nil before that.
@@ -162,9 +173,9 @@ struct LedgerOpening: Sendable {
         let group = Mutex<ConsumerGroup?>(nil)
     }
 
-    /// - Parameter group: The consumer group's name.
+    /// - Parameter group: The worker's group, whose cluster nobody has asked yet.
     /// - Throws: `.unusable` for a URL that makes no sense.
-    init(_ settings: LedgerSettings, group: String) throws(LedgerError) {
+    init(_ settings: LedgerSettings, group: ConsumerGroup) throws(LedgerError) {
         name = "\(settings)"
         driver = try LedgerDriver(settings)
         self.group = group
@@ -173,23 +184,38 @@ struct LedgerOpening: Sendable {
     /// The group has let the worker in.
     /// - Parameter cluster: The id of its cluster; nil where the brokers tell none.
     @Sendable func joined(cluster: String?) {
-        membership.group.withLock { $0 = ConsumerGroup(name: group, cluster: cluster) }
+        var group = group
+        group.cluster = cluster
+        membership.group.withLock { [group] in $0 = group }
     }
 
     /// A connection for the calling thread. The ledger is the group's from then on.
     /// - Throws: also `.unusable` if it is another group's, or if an embedded ledger was replaced, and another worker
     ///   has the one in its place.
     func open() throws(LedgerError) -> any LedgerConnection {
-        guard let group = membership.group.withLock({ $0 }) else {
-            throw .unavailable(detail: "the group has not let the worker in, so its cluster is not known")
-        }
+        // Before the group has let the worker in, no session is made at all.
+        _ = try member()
         if let holder = try driver.claim(creating: false) {
             throw .unusable(detail: "\(holder) works for \(name) now; this worker ends, and waits after its next start")
         }
         let ledger = try driver.open()
+        try demandGroup(of: ledger)
+        return ledger
+    }
+
+    /// Makes the ledger the group's, if it is nobody's.
+    /// - Throws: `.unusable` if it is another group's, such as after a person has moved it.
+    func demandGroup(of ledger: any LedgerConnection) throws(LedgerError) {
+        let group = try member()
         let owner = try ledger.bind(to: group)
         if let refusal = group.refusal(of: try ledger.identity(), owner: owner) { throw .unusable(detail: refusal) }
-        return ledger
+    }
+
+    private func member() throws(LedgerError) -> ConsumerGroup {
+        guard let group = membership.group.withLock({ $0 }) else {
+            throw .unavailable(detail: "the group has not let the worker in, so its cluster is not known")
+        }
+        return group
     }
 
     /// Makes an embedded ledger if there is none, and waits until it is available. A worker that starts while another
@@ -248,9 +274,7 @@ struct LedgerOpening: Sendable {
         }
         let (id, owner) = try driver.identify()
         // The cluster is not known before the group has let the worker in.
-        if let owner, let refusal = ConsumerGroup(name: group, cluster: nil).refusal(of: id, owner: owner) {
-            throw .unusable(detail: refusal)
-        }
+        if let owner, let refusal = group.refusal(of: id, owner: owner) { throw .unusable(detail: refusal) }
         return id
     }
 

@@ -48,10 +48,15 @@ final class WorkerDrivers: Sendable {
             let open: @Sendable () throws(LedgerError) -> any LedgerConnection = { () throws(LedgerError) in
                 try ledger.open()
             }
+            let demandGroup: @Sendable (any LedgerConnection) throws(LedgerError) -> Void = {
+                (connection) throws(LedgerError) in try ledger.demandGroup(of: connection)
+            }
             writer = try LedgerThread(
-                .write, core: core, clock: clock, metrics: metrics, logger: logger, open: open)
+                .write, core: core, clock: clock, metrics: metrics, logger: logger, open: open,
+                demandGroup: demandGroup)
             side = try LedgerThread(
-                .side, core: core, clock: clock, metrics: metrics, logger: logger, open: open)
+                .side, core: core, clock: clock, metrics: metrics, logger: logger, open: open,
+                demandGroup: demandGroup)
         } catch {
             throw .failed(error.description)
         }

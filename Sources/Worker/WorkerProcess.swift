@@ -53,7 +53,7 @@ public struct WorkerProcess {
         defer { service?.stop() }
         let ledger: LedgerOpening
         do throws(LedgerError) {
-            ledger = try LedgerOpening(configuration.ledger, group: configuration.kafka.groupID)
+            ledger = try LedgerOpening(configuration.ledger, group: configuration.kafka.group(cluster: nil))
             guard let id = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": .text(id)])
         } catch {

@@ -119,14 +119,14 @@ struct CheckCommandTests {
     @Test("The ledger of another group is refused as run refuses it, with both groups")
     func foreign() {
         var grantor = grantor
-        let owner = ConsumerGroup(name: "another", cluster: "cluster-0")
+        let owner = ConsumerGroup(name: "another", cluster: "cluster-0") { $0.defaultName }
         grantor.ledger = FixedLedger(owner: owner)
         let result = grantor("check")
         #expect(result.status == .configuration)
         #expect(
             result.output.contains(
                 "ledger                           FAILED  \(FixedLedger.id), which belongs to \(owner)\n"))
-        let group = ConsumerGroup(name: "grantor", cluster: "cluster-1")
+        let group = ConsumerGroup(name: "grantor", cluster: "cluster-1") { $0.defaultName }
         #expect(group.refusal(of: FixedLedger.id, owner: owner).map { result.errors.contains($0) } == true)
     }
 

@@ -46,12 +46,22 @@ struct LedgerCommandsTests {
     @Test("The ledger of another group or cluster is accepted, although the group has read nothing")
     mutating func move() {
         grantor.cluster = .complete
-        grantor.ledger = FixedLedger(owner: ConsumerGroup(name: "grantor", cluster: "cluster-0"))
+        grantor.ledger = FixedLedger(owner: ConsumerGroup(name: "grantor", cluster: "cluster-0") { $0.defaultName })
         let words = ["ledger", "accept", FixedLedger.id, "--actor", "anna", "--reason", "moved"]
         #expect(grantor.run(words).status == .done)
         #expect(grantor.ledger.questions.count == 1)
-        grantor.ledger = FixedLedger(owner: ConsumerGroup(name: "grantor", cluster: "cluster-1"))
+        grantor.ledger = FixedLedger(owner: ConsumerGroup(name: "grantor", cluster: "cluster-1") { $0.defaultName })
         #expect(grantor.run(words).errors.contains("workers start with this ledger as it is"))
+    }
+
+    @Test("A ledger of other topics is accepted for those of these settings")
+    mutating func topics() {
+        grantor.cluster = .complete
+        let owner = ConsumerGroup(name: "grantor", cluster: "cluster-1") { "former.\($0)" }
+        grantor.ledger = FixedLedger(owner: owner)
+        let words = ["ledger", "accept", FixedLedger.id, "--actor", "anna", "--reason", "renamed"]
+        #expect(grantor.run(words).status == .done)
+        #expect(grantor.ledger.questions.count == 1)
     }
 
     @Test("A ledger is not accepted where nobody says where reading is to begin")

@@ -31,7 +31,7 @@ extension LedgerConformance {
         ConformanceRule("A ledger is the group's whose worker came first, until a person moves it") { subject in
             try expect(try subject.ledger.group(), nil, "a new one is nobody's")
             try expect(try subject.ledger.bind(to: Samples.group), Samples.group, "the first")
-            let untold = ConsumerGroup(name: "another", cluster: nil)
+            let untold = ConsumerGroup(name: "another", cluster: nil) { "others.\($0)" }
             try expect(try subject.other.bind(to: untold), Samples.group, "another one")
             try expect(try subject.other.group(), Samples.group, "still")
             let isMoved = try subject.ledger.accept(ledger: "another", for: untold, [:], note)
@@ -44,7 +44,7 @@ extension LedgerConformance {
         },
         ConformanceRule("Another group of the same cluster reads on at the ledger's checkpoints") { subject in
             try read(subject)
-            let group = ConsumerGroup(name: "another", cluster: Samples.group.cluster)
+            let group = ConsumerGroup(name: "another", cluster: Samples.group.cluster) { $0.defaultName }
             try expect(try move(to: group, subject), [900, 70], "checkpoints")
             try expect(
                 try subject.ledger.mark([CheckMark(ownership: Samples.ownership(1), ended: 900, begins: nil)]), [true],
@@ -53,7 +53,7 @@ extension LedgerConformance {
         ConformanceRule("In another cluster a ledger begins at the group's offsets, and else at the oldest records") {
             subject in
             try read(subject)
-            let group = ConsumerGroup(name: Samples.group.name, cluster: "cluster-2")
+            let group = ConsumerGroup(name: Samples.group.name, cluster: "cluster-2") { $0.defaultName }
             try expect(try move(to: group, subject), [7, 0], "checkpoints")
             let checkpoints = [OffsetCheckpoint(ownership: Samples.ownership(1), next: 901)]
             try expect(try subject.ledger.checkpoint(checkpoints), [false], "an owner in the old cluster")

@@ -4,7 +4,7 @@ public import Ledger
 public enum Samples {
     public static let noon = Timestamp(milliseconds: 1_795_953_600_000)
     public static let worker = WorkerSign(id: 1, name: "host/1", version: "1.0")
-    public static let group = ConsumerGroup(name: "grantor", cluster: "cluster-1")
+    public static let group = ConsumerGroup(name: "grantor", cluster: "cluster-1") { $0.defaultName }
     public static let partition = TopicPartition(topic: "receipts.submitted", partition: 3)
     static let endpoint = Endpoint(.verifyReceipt, .production)
     static let serverAPI = Endpoint(.serverAPI, .production, key: "com.example.game")

@@ -92,7 +92,12 @@ public struct FormerRow: Sendable {
     public static let all = [1: version1]
 
     private static let version1: [FormerRow] = [
-        FormerRow("consumer_group", ["one": "1", "name": "'grantor'", "cluster": "'cluster-1'"]),
+        FormerRow(
+            "consumer_group",
+            [
+                "one": "1", "name": "'grantor'", "cluster": "'cluster-1'",
+                "topics": "'receipts.submitted,purchases.granted,purchases.failed,receipts.quarantined'",
+            ]),
         FormerRow(
             "partitions",
             [

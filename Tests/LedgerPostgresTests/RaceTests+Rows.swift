@@ -53,7 +53,7 @@ extension RaceTests {
         arguments: [("COMMIT", "another"), ("ROLLBACK", "grantor")])
     func bound(end: String, owner: String) throws {
         defer { database.remove() }
-        let rival = "INSERT INTO consumer_group (one, name) VALUES (1, 'another')"
+        let rival = "INSERT INTO consumer_group (one, name, topics) VALUES (1, 'another', 'a,b,c,d')"
         let found = try call(while: [rival], then: end) { try $0.bind(to: Samples.group) }
         #expect(found.name == owner)
         #expect(try ledger.group() == found)

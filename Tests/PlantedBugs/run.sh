@@ -22,7 +22,8 @@ below="Sources/Scheduling Sources/CLibcrypto Sources/Contract Sources/Cryptograp
 case $folder in
     Ledger)
         parts="$below Sources/CSQLite Sources/LedgerSQLite Tests/ContractTests Tests/LedgerConformance
-            Tests/LedgerModelTests Tests/LedgerSQLiteTests Tests/MemberTesting schemas docs/integration.md" ;;
+            Tests/LedgerModelTests Tests/LedgerSQLiteTests Tests/LedgerTests Tests/MemberTesting schemas
+            docs/integration.md" ;;
     Postgres)
         parts="$below Sources/CLibpq Sources/LedgerPostgres Tests/LedgerConformance Tests/LedgerPostgresTests
             Tests/MemberTesting Tests/PostgresTesting docs/postgresql.md deploy/postgres" ;;

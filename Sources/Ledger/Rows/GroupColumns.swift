@@ -1,9 +1,11 @@
 /// The form of the row of `consumer_group`, the same in every database.
 public enum GroupColumns: Int32, TableColumn {
-    case name, cluster
+    case name, cluster, topics
 
     public static let table = "consumer_group"
     public static let written = WrittenColumns(allCases)
+    /// No name of a topic has it.
+    private static let separator = ","
 
     public var kind: WrittenColumns.Kind { .text }
 
@@ -13,6 +15,7 @@ public enum GroupColumns: Int32, TableColumn {
             switch column {
             case .name: row.text(group.name)
             case .cluster: row.text(group.cluster)
+            case .topics: row.text(group.topics.joined(separator: separator))
             }
         }
     }
@@ -22,6 +25,8 @@ public enum GroupColumns: Int32, TableColumn {
 
     public static func group(_ row: some RowReader) -> ConsumerGroup {
         let row = TableRow(row, Self.self)
-        return ConsumerGroup(name: row.text(.name), cluster: row.optionalText(.cluster))
+        return ConsumerGroup(
+            name: row.text(.name), cluster: row.optionalText(.cluster),
+            topics: row.text(.topics).split(separator: separator, omittingEmptySubsequences: false).map(String.init))
     }
 }

@@ -215,7 +215,9 @@ let migration001 = """
         one integer PRIMARY KEY CHECK (one = 1),
         name text NOT NULL,
         -- The id of its Kafka cluster; null where the brokers tell none.
-        cluster text
+        cluster text,
+        -- Their names, separated by commas: of submissions, grants, failures and quarantined records.
+        topics text NOT NULL
     );
 
     -- The latest sample of what waits: one worker takes it, the others read it.

@@ -18,7 +18,8 @@ struct GroupTable {
     /// - Returns: The group that it belonged to.
     func move(to group: ConsumerGroup) throws(PostgresFailure) -> ConsumerGroup? {
         let former = try self.group()
-        try run("ON CONFLICT (one) DO UPDATE SET name = excluded.name, cluster = excluded.cluster", group)
+        let changes = GroupColumns.written.names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        try run("ON CONFLICT (one) DO UPDATE SET \(changes)", group)
         return former
     }
 

@@ -15,7 +15,9 @@ let migration001 = """
         one INTEGER PRIMARY KEY CHECK (one = 1),
         name TEXT NOT NULL,
         -- The id of its Kafka cluster; null where the brokers tell none.
-        cluster TEXT
+        cluster TEXT,
+        -- Their names, separated by commas: of submissions, grants, failures and quarantined records.
+        topics TEXT NOT NULL
     ) STRICT;
 
     -- Rows of other tables name a partition by its number here. A row without generation and next_offset was refused:

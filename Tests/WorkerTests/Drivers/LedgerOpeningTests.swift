@@ -1,4 +1,5 @@
 import Configuration
+import Contract
 import Foundation
 import Ledger
 import Logging
@@ -12,7 +13,7 @@ import Threading
 @Suite struct LedgerOpeningTests {
     /// - Returns: the ledger's id, or the line with which the worker ends.
     private func start(
-        _ settings: LedgerSettings, group: String = "grantor"
+        _ settings: LedgerSettings, group: ConsumerGroup = Self.group()
     ) throws -> Result<String?, LedgerError> {
         let logger = Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text))
         do throws(LedgerError) {
@@ -20,6 +21,12 @@ import Threading
         } catch {
             return .failure(error)
         }
+    }
+
+    fileprivate static func group(
+        _ name: String = "grantor", cluster: String? = nil, submitted: String = Topic.submitted.defaultName
+    ) -> ConsumerGroup {
+        ConsumerGroup(name: name, cluster: cluster) { $0 == .submitted ? submitted : $0.defaultName }
     }
 
     private func events() throws(LedgerError) -> Mailbox<ProcessEvent> {
@@ -61,35 +68,58 @@ import Threading
     func joining() throws {
         try withFile { settings in
             _ = try start(settings).get()
-            let opening = try LedgerOpening(settings, group: "grantor")
+            let opening = try LedgerOpening(settings, group: Self.group())
             let detail = "the group has not let the worker in, so its cluster is not known"
             #expect(throws: LedgerError.unavailable(detail: detail)) { try opening.open() }
             opening.joined(cluster: "cluster-1")
             _ = try opening.open()
             let owner = try LedgerDriver(settings).open().group()
-            #expect(owner == ConsumerGroup(name: "grantor", cluster: "cluster-1"))
+            #expect(owner == Self.group(cluster: "cluster-1"))
         }
     }
 
     @Test(
-        "A worker ends beside the ledger of another group, before it joins its own, and of another cluster after that")
-    func foreign() throws {
+        "A worker ends beside the ledger of another group or other topics, before it joins its own group",
+        arguments: [LedgerOpeningTests.group("another"), LedgerOpeningTests.group(submitted: "others.submitted")])
+    func foreign(another: ConsumerGroup) throws {
         try withFile { settings in
             let id = try #require(try start(settings).get())
-            let owner = ConsumerGroup(name: "grantor", cluster: "cluster-1")
+            let owner = Self.group(cluster: "cluster-1")
             _ = try LedgerDriver(settings).open().bind(to: owner)
-            let another = ConsumerGroup(name: "another", cluster: nil)
-            let atStart = try start(settings, group: "another")
             let line = try #require(another.refusal(of: id, owner: owner))
-            #expect(atStart == .failure(.unusable(detail: line)))
+            #expect(try start(settings, group: another) == .failure(.unusable(detail: line)))
+        }
+    }
 
-            let elsewhere = ConsumerGroup(name: "grantor", cluster: "cluster-2")
-            let opening = try LedgerOpening(settings, group: "grantor")
+    @Test("A worker ends beside the ledger of another cluster, once its group has let it in")
+    func elsewhere() throws {
+        try withFile { settings in
+            let id = try #require(try start(settings).get())
+            let owner = Self.group(cluster: "cluster-1")
+            _ = try LedgerDriver(settings).open().bind(to: owner)
+            let elsewhere = Self.group(cluster: "cluster-2")
+            let opening = try LedgerOpening(settings, group: Self.group())
             opening.joined(cluster: "cluster-2")
             let detail = try #require(elsewhere.refusal(of: id, owner: owner))
             #expect(throws: LedgerError.unusable(detail: detail)) { try opening.open() }
             let still = try LedgerDriver(settings).open().group()
             #expect(still == owner)
+        }
+    }
+
+    @Test("A worker whose ledger was moved under it ends at its next look")
+    func moved() throws {
+        try withFile { settings in
+            let id = try #require(try start(settings).get())
+            let opening = try LedgerOpening(settings, group: Self.group())
+            opening.joined(cluster: "cluster-1")
+            let connection = try opening.open()
+            try opening.demandGroup(of: connection)
+            let owner = Self.group(cluster: "cluster-1", submitted: "others.submitted")
+            let note = OperatorNote(actor: "anna", reason: "moved", at: Timestamp(milliseconds: 0))
+            #expect(try LedgerDriver(settings).open().accept(ledger: id, for: owner, [:], note))
+            let line = try #require(Self.group(cluster: "cluster-1").refusal(of: id, owner: owner))
+            #expect(throws: LedgerError.unusable(detail: line)) { try opening.demandGroup(of: connection) }
         }
     }
 }

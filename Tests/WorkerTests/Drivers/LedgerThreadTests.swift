@@ -34,8 +34,15 @@ import Threading
                 let connection = ledger.model.connection()
                 connection.clockLead = 90_000
                 return connection
+            },
+            demandGroup: { (connection) throws(LedgerError) in
+                guard try connection.bind(to: Self.group) == Self.group else {
+                    throw .unusable(detail: "another group's")
+                }
             })
     }
+
+    private static let group = ConsumerGroup(name: "grantor", cluster: nil) { $0.defaultName }
 
     private func takeOver(_ generation: Int64) -> LedgerThread.Work {
         .request(
@@ -69,6 +76,23 @@ import Threading
         #expect(id == RequestID(rawValue: 1))
         #expect(results.count == 1)
         #expect(clock.moment(of: Timestamp(milliseconds: 5)).milliseconds == 90_005, "the ledger's clock is known")
+        thread.stop()
+    }
+
+    @Test("Before a take-over and a sample the worker looks whose the ledger is, and ends once it is another group's")
+    func moved() throws {
+        let other = ledger.model.connection()
+        let another = ConsumerGroup(name: "another", cluster: nil) { $0.defaultName }
+        _ = try other.bind(to: another)
+        let measure = LedgerRequest.Call.measure(WorkerSign(id: 1, name: "worker", version: "1"))
+        for work in [takeOver(1), .request(LedgerRequest(id: RequestID(rawValue: 2), call: measure))] {
+            thread.post([work], losses: 0)
+            guard case .input(.ledger(_, .failure(.unusable))) = next() else {
+                Issue.record("it went on")
+                return
+            }
+        }
+        #expect(try other.partitions().isEmpty)
         thread.stop()
     }
 

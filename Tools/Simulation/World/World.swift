@@ -67,7 +67,7 @@ final class World {
     /// Of all cores.
     var transitions = TransitionCounts(isCounting: true)
 
-    static let group = ConsumerGroup(name: "grantor", cluster: "simulated")
+    static let group = ConsumerGroup(name: "grantor", cluster: "simulated") { $0.defaultName }
     /// Virtual time counts from here for wall clocks.
     static let wallStart: Int64 = 1_800_000_000_000
     /// Most milliseconds that a worker's clock is off.
