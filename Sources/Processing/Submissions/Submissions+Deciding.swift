@@ -83,7 +83,9 @@ extension Submissions {
         guard !flights[token].isOrphan, let claimant = flights[token].claimant, let content = flights[token].content
         else { return leave(token, &turn) }
         move(token, to: .writing, &turn)
-        batcher.add(token, rows: content.batchRows, BatchKeys(submission: claimant, content))
+        let isLeased = if case .row = flights[token].source { true } else { false }
+        batcher.add(
+            token, rows: content.batchRows, BatchKeys(submission: claimant, content), isLeased: isLeased)
     }
 
     mutating func startBatch(_ turn: inout Turn) {

@@ -8,22 +8,29 @@ import Scheduling
 /// each row of the last batch, at most 10 ms. So a worker with few submissions writes each at once. From some 2,000 rows
 /// a second it writes the rows of 10 ms, because a row costs less in a larger batch. With a slow database it writes all
 /// waiting rows.
+///
+/// Decisions on rows of `retries` alone wait for 100 ms since the last start. After an outage all workers write such rows
+/// at once, a few each, and a batch costs a database more than its rows. Nobody waits for one by the millisecond.
 struct WriteBatcher {
     static let enoughRows = 256
     static let mostPause: Duration = .milliseconds(10)
     static let pausePerRow: Duration = .microseconds(500)
+    static let pauseOfLeased: Duration = .milliseconds(100)
     private static let backoff = Backoff(base: .milliseconds(100), cap: .seconds(5), jitter: .equal)
 
     private struct Waiting {
         let token: SubmissionToken
         let rows: Int
         let keys: BatchKeys
+        let isLeased: Bool
     }
 
     /// Most rows of one batch; a decision with more of them goes alone.
     private let mostRows: Int
     private var waiting = FIFO<Waiting>()
     private var rowsWaiting = 0
+    /// Decisions that wait and are a record's.
+    private var recordsWaiting = 0
     private var underWay: [Waiting] = []
     private(set) var id: BatchID?
     private var batches: UInt64 = 0
@@ -41,9 +48,22 @@ struct WriteBatcher {
     var count: Int { waiting.count + underWay.count }
     var isEmpty: Bool { waiting.isEmpty && underWay.isEmpty }
 
-    mutating func add(_ token: SubmissionToken, rows: Int, _ keys: BatchKeys) {
-        waiting.append(Waiting(token: token, rows: max(1, rows), keys: keys))
-        rowsWaiting += max(1, rows)
+    /// - Parameter isLeased: Whether it is about a row of `retries`.
+    mutating func add(_ token: SubmissionToken, rows: Int, _ keys: BatchKeys, isLeased: Bool) {
+        append(Waiting(token: token, rows: max(1, rows), keys: keys, isLeased: isLeased))
+    }
+
+    private mutating func append(_ decision: Waiting) {
+        waiting.append(decision)
+        rowsWaiting += decision.rows
+        if !decision.isLeased { recordsWaiting += 1 }
+    }
+
+    private mutating func removeFirst() -> Waiting? {
+        guard let decision = waiting.popFirst() else { return nil }
+        rowsWaiting -= decision.rows
+        if !decision.isLeased { recordsWaiting -= 1 }
+        return decision
     }
 
     /// Since when the batch under way has no result; nil if none is.
@@ -54,6 +74,7 @@ struct WriteBatcher {
         guard id == nil, !waiting.isEmpty else { return nil }
         if let notBefore { return notBefore }
         guard rowsWaiting < Self.enoughRows, let lastStart else { return Instant(nanoseconds: .min) }
+        guard recordsWaiting > 0 else { return lastStart + Self.pauseOfLeased }
         return lastStart + min(Self.mostPause, Self.pausePerRow * lastRows)
     }
 
@@ -69,17 +90,13 @@ struct WriteBatcher {
         tokens.reserveCapacity(min(waiting.count, mostRows))
         // Decisions that do not fit, or whose keys the batch has already, wait for the next one.
         for _ in 0..<waiting.count {
-            guard let next = waiting.popFirst() else { break }
-            guard flights.isWriting(next.token) else {
-                rowsWaiting -= next.rows
-                continue
-            }
+            guard let next = removeFirst() else { break }
+            guard flights.isWriting(next.token) else { continue }
             guard tokens.isEmpty || rows + next.rows <= mostRows, take(next.keys) else {
-                waiting.append(next)
+                append(next)
                 continue
             }
             rows += next.rows
-            rowsWaiting -= next.rows
             tokens.append(next.token)
             underWay.append(next)
         }
@@ -111,12 +128,11 @@ struct WriteBatcher {
         notBefore = now + Self.backoff.delay(afterFailures: failures, using: &generator)
         var rest = FIFO<Waiting>()
         swap(&rest, &waiting)
-        for decision in underWay {
-            waiting.append(decision)
-            rowsWaiting += decision.rows
-        }
+        recordsWaiting = 0
+        rowsWaiting = 0
+        for decision in underWay { append(decision) }
         underWay.removeAll(keepingCapacity: true)
-        while let decision = rest.popFirst() { waiting.append(decision) }
+        while let decision = rest.popFirst() { append(decision) }
     }
 
     private mutating func take(_ candidate: BatchKeys) -> Bool {

@@ -21,14 +21,16 @@ final class WriteBatcherTests {
         return add(id, content, rows: rows ?? max(1, purchases.count))
     }
 
-    private func add(_ id: String, _ content: Decision.Content, rows: Int = 1) -> SubmissionToken {
+    private func add(
+        _ id: String, _ content: Decision.Content, rows: Int = 1, isLeased: Bool = false
+    ) -> SubmissionToken {
         var flight = Flight(.nobody)
         flight.state = .writing
         let submission = Fixture.submission(0, id: id)
         flight.subject = .submission(submission)
         flight.content = content
         let token = flights.insert(flight)
-        batcher.add(token, rows: rows, BatchKeys(submission: submission.claimant, content))
+        batcher.add(token, rows: rows, BatchKeys(submission: submission.claimant, content), isLeased: isLeased)
         return token
     }
 
@@ -62,6 +64,52 @@ final class WriteBatcherTests {
         #expect(start() == nil)
         end()
         #expect(start()?.count == 1)
+    }
+
+    private func addLeased(_ id: String, rows: Int = 1) -> SubmissionToken {
+        add(id, .fail(Rejection(.unknownProduct, "No such product.")), rows: rows, isLeased: true)
+    }
+
+    @Test("wait for 100 ms since the last start where all are about rows of retries, and go with the first record's")
+    func leased() {
+        let first = addLeased("a")
+        #expect(start() == [first], "nothing was written for a while")
+        end()
+        let second = addLeased("b")
+        #expect(batcher.nextMoment == now + .milliseconds(100))
+        now += .milliseconds(50)
+        let third = addLeased("c")
+        #expect(start() == nil)
+        now += .milliseconds(50)
+        #expect(start() == [second, third])
+        end()
+        let fourth = addLeased("d")
+        now += .milliseconds(1)
+        let record = add("e")
+        #expect(start() == [fourth, record])
+        end()
+        _ = addLeased("f", rows: WriteBatcher.enoughRows)
+        #expect(start()?.count == 1, "enough rows")
+    }
+
+    @Test("wait no longer for rows of retries after a record's decision that is written no more, or written again")
+    func leasedAgain() {
+        add("a")
+        _ = start()
+        end()
+        let gone = add("b")
+        let leased = addLeased("c")
+        flights.remove(gone)
+        now += .milliseconds(10)
+        #expect(start() == [leased], "the record's was counted")
+        if let id = batcher.id { batcher.failed(id, at: now, using: &random) }
+        now += .seconds(6)
+        #expect(start() == [leased])
+        end()
+        let last = addLeased("d")
+        #expect(start() == nil)
+        now += .milliseconds(100)
+        #expect(start() == [last])
     }
 
     @Test("start no sooner than 0.5 ms after the last start for each row of that batch, and 10 ms after a large one")
