@@ -199,7 +199,10 @@ public final class PostgresLedger: LedgerConnection {
     }
 
     public func report(_ reports: [OutboxReport]) throws(LedgerError) {
-        _ = try each(reports, by: \.lease.key.text) { report, now in OutboxTable.report(report, now: now) }
+        guard !reports.isEmpty else { return }
+        try write { (now) throws(PostgresFailure) in
+            _ = try connection.run(OutboxTable.reports(reports, now: now))
+        }
     }
 
     // MARK: Transactions

@@ -144,29 +144,58 @@ struct OutboxTable {
 
     private static let isLeased = "key = $1::text AND step = $2::text AND lease = $3::bigint"
 
-    static func report(_ report: OutboxReport, now: Timestamp) -> PostgresStatement {
-        switch report {
-        case .published(let lease):
-            PostgresStatement("DELETE FROM outbox WHERE \(isLeased)") { $0.lease(lease) }
-        case .called(let lease):
-            PostgresStatement(
-                """
-                UPDATE outbox SET
-                    step = 'publish', target = $4::text, due_at = $5::bigint, leased_until = NULL, attempts = 0
-                WHERE \(isLeased)
-                """
-            ) {
-                $0.lease(lease)
-                $0.text(lease.key.target.text)
-                $0.time(now)
+    /// Statements that write reports down, in the order of their keys. Neighbours that are published share one: after an
+    /// outage nearly all are.
+    static func reports(_ reports: [OutboxReport], now: Timestamp) -> [PostgresStatement] {
+        var statements: [PostgresStatement] = []
+        var published: [OutboxLease] = []
+        func endPublished() {
+            guard !published.isEmpty else { return }
+            var columns = PostgresColumns(types: [.text, .text, .integer])
+            for lease in published { columns.lease(lease) }
+            statements.append(PostgresStatement(end) { columns.add(to: &$0) })
+            published = []
+        }
+        for report in reports.sorted(by: { $0.lease.key.text < $1.lease.key.text }) {
+            switch report {
+            case .published(let lease): published.append(lease)
+            case .called(let lease):
+                endPublished()
+                statements.append(called(lease, now: now))
+            case .postponed(let lease, let delay):
+                endPublished()
+                statements.append(postponed(lease, until: now.advanced(by: .milliseconds(delay))))
             }
-        case .postponed(let lease, let delay):
-            PostgresStatement(
-                "UPDATE outbox SET due_at = $4::bigint, leased_until = NULL, attempts = attempts + 1 WHERE \(isLeased)"
-            ) {
-                $0.lease(lease)
-                $0.time(now.advanced(by: .milliseconds(delay)))
-            }
+        }
+        endPublished()
+        return statements
+    }
+
+    private static let end = """
+        DELETE FROM outbox USING unnest($1::text[], $2::text[], $3::bigint[]) AS ended (k, s, l)
+        WHERE key = k AND step = s AND lease = l
+        """
+
+    private static func called(_ lease: OutboxLease, now: Timestamp) -> PostgresStatement {
+        PostgresStatement(
+            """
+            UPDATE outbox SET
+                step = 'publish', target = $4::text, due_at = $5::bigint, leased_until = NULL, attempts = 0
+            WHERE \(isLeased)
+            """
+        ) {
+            $0.lease(lease)
+            $0.text(lease.key.target.text)
+            $0.time(now)
+        }
+    }
+
+    private static func postponed(_ lease: OutboxLease, until moment: Timestamp) -> PostgresStatement {
+        PostgresStatement(
+            "UPDATE outbox SET due_at = $4::bigint, leased_until = NULL, attempts = attempts + 1 WHERE \(isLeased)"
+        ) {
+            $0.lease(lease)
+            $0.time(moment)
         }
     }
 
