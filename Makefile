@@ -50,6 +50,7 @@ planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Postgres
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Processing
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh AppStore
+	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Fulfilment
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Simulation
 
 # The faults' schedule.

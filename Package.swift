@@ -38,6 +38,7 @@ let modules: [Target] = [
     .target(name: "Cryptography", dependencies: ["CLibcrypto"]),
     .target(name: "Contract", dependencies: ["Cryptography", "Scheduling"]),
     .target(name: "AppStore", dependencies: ["Contract", "Cryptography"]),
+    .target(name: "Fulfilment", dependencies: ["AppStore", "Contract", "Cryptography"]),
     .target(name: "Ledger", dependencies: ["Contract", "Cryptography"]),
     .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger", "Scheduling"]),
     .target(name: "LedgerPostgres", dependencies: ["CLibpq", "Contract", "Cryptography", "Ledger", "Scheduling"]),
@@ -49,18 +50,18 @@ let modules: [Target] = [
     .target(name: "CommandParser"),
     .target(
         name: "Configuration",
-        dependencies: ["AppStore", "CLibyaml", "CommandParser", "Contract", "Cryptography", "Logging"]),
+        dependencies: ["AppStore", "CLibyaml", "CommandParser", "Contract", "Cryptography", "Fulfilment", "Logging"]),
     .target(
         name: "Worker",
         dependencies: [
-            "AppStore", "Configuration", "Contract", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerPostgres",
-            "LedgerSQLite", "Logging", "Metrics", "Processing", "Scheduling", "Threading",
+            "AppStore", "Configuration", "Contract", "Fulfilment", "HTTPClient", "HTTPServer", "Kafka", "Ledger",
+            "LedgerPostgres", "LedgerSQLite", "Logging", "Metrics", "Processing", "Scheduling", "Threading",
         ]),
     .target(
         name: "Commands",
         dependencies: [
-            "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "HTTPClient", "HTTPServer",
-            "Kafka", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
+            "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "Fulfilment", "HTTPClient",
+            "HTTPServer", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]
@@ -159,6 +160,7 @@ let suites: [Target] = [
     tests("CertificateMaking", "CLibcrypto", "Cryptography"),
     tests("Contract", "Cryptography", "MemberTesting", "Scheduling"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography", "Scheduling"),
+    tests("Fulfilment", "AppStore", "Contract"),
     tests("Ledger", "Contract", "Cryptography", "MemberTesting"),
     tests("LedgerModel", "Contract", "Ledger", "LedgerConformance", "MemberTesting"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
@@ -175,18 +177,18 @@ let suites: [Target] = [
     tests("SimulatorServer", "CLibcrypto", "CertificateMaking", "HTTPServer", "Scheduling", "Threading"),
     tests("FuzzTargets"),
     tests("CommandParser"),
-    tests("Configuration", "AppStore", "CommandParser", "Contract", "Logging", "Scheduling"),
+    tests("Configuration", "AppStore", "CommandParser", "Contract", "Fulfilment", "Logging", "Scheduling"),
     tests(
         "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "SimulatorServer", "Threading"),
     .testTarget(name: "ChaosTests", dependencies: ["grantor-chaos", "Contract", "Kafka"]),
     .testTarget(name: "DemoTests", dependencies: ["grantor-demo", "Contract", "Kafka"]),
     tests(
-        "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",
-        "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
+        "Worker", "AppStore", "Configuration", "Contract", "Fulfilment", "HTTPClient", "Kafka", "Ledger",
+        "LedgerModel", "Logging", "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
     tests(
-        "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "HTTPClient", "HTTPServer",
-        "Kafka", "Ledger", "Logging"),
+        "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "Fulfilment", "HTTPClient",
+        "HTTPServer", "Kafka", "Ledger", "Logging"),
 ]
 
 // A target enters the build when its folder is there.

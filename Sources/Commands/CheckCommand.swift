@@ -10,11 +10,13 @@ enum CheckCommand {
     private static let settings = Parameter.flag("settings", help: "Show every setting and where its value comes from.")
 
     static let command = Command<CommandContext>(
-        "check", "Checks configuration, broker, topics, ledger and the way to Apple, each with a clear result.",
+        "check",
+        "Checks configuration, broker, topics, ledger, Apple and inventory services, each with a clear result.",
         discussion: """
             Changes nothing. Exits 0 if a worker can do its work, also with warnings, 1 if a check has failed, and 78 \
-            where the configuration itself is refused, as run does. An outage of Apple's is a warning: workers wait for \
-            its end. With --json the answer has checks, each with name, result and detail, and their numbers.
+            where the configuration itself is refused, as run does. An outage of Apple's or of an inventory service's \
+            is a warning: workers wait for its end. With --json the answer has checks, each with name, result and \
+            detail, and their numbers.
             """,
         CommonOptions.answering + [settings], run: run)
 
@@ -26,14 +28,16 @@ enum CheckCommand {
         let isJSON = arguments[CommonOptions.json]
         let lines = arguments[settings] ? configuration.lines : []
         if context.width != nil, !isJSON {
-            try context.output("Asking the brokers, the ledger and Apple; each has ten seconds to answer.\n\n")
+            try context.output(
+                "Asking the brokers, the ledger, Apple and inventory services; each has its seconds to answer.\n\n")
         }
         let apple = try context.apple(configuration.apple)
         let kafka = KafkaCheck(settings: configuration.kafka, cluster: context.cluster(configuration.kafka))
-        let (ledger, refusal) = ledger(configuration.ledger, kafka, context)
+        let (ledger, refusal) = ledger(configuration, kafka, context)
         let results =
             kafka.results() + ledger
             + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
+            + ServiceCheck(call: context.service).results(configuration.apps)
         try context.output(isJSON ? json(results, lines) : text(results, lines))
         if let refusal { throw refusal }
         if results.contains(where: { $0.outcome == .failed }) { throw CommandFailure(.failed, nil) }
@@ -67,15 +71,15 @@ enum CheckCommand {
     /// The lines about the ledger's database, and about the ledger if nothing there keeps a worker from it.
     /// - Returns: Also the failure that a worker would end with because its group knows more than the ledger.
     private static func ledger(
-        _ settings: LedgerSettings, _ kafka: KafkaCheck, _ context: CommandContext
+        _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ context: CommandContext
     ) -> ([CheckLine], CommandFailure?) {
         do throws(LedgerError) {
-            let findings = try context.ledgers.examine(settings)
+            let findings = try context.ledgers.examine(configuration.ledger)
             let lines = findings.map {
                 CheckLine("ledger \($0.subject)", $0.facts, failures: $0.failures, warnings: $0.warnings)
             }
             guard !lines.contains(where: { $0.outcome == .failed }) else { return (lines, nil) }
-            let (line, refusal) = content(settings, kafka, context)
+            let (line, refusal) = content(configuration, kafka, context)
             return (lines + [line], refusal)
         } catch {
             return ([CheckLine("ledger", .failed, error.failure.message ?? "")], nil)
@@ -83,8 +87,9 @@ enum CheckCommand {
     }
 
     private static func content(
-        _ settings: LedgerSettings, _ kafka: KafkaCheck, _ context: CommandContext
+        _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ context: CommandContext
     ) -> (CheckLine, CommandFailure?) {
+        let settings = configuration.ledger
         let committed: [TopicPartition]
         let doubt: String
         switch kafka.committed() {
@@ -112,8 +117,11 @@ enum CheckCommand {
                     CommandFailure(WorkerFailure.forgotten(ledger: id))
                 )
             }
-            let facts = "\(id), \(try ledger.outbox(limit: 1000).count) owed"
-            let warnings = [doubt, try otherTopics(ledger, kafka.settings)].filter { !$0.isEmpty }
+            let owed = try ledger.outbox(limit: 1000)
+            let facts = "\(id), \(owed.count) owed"
+            let warnings = [
+                doubt, try otherTopics(ledger, kafka.settings), ServiceCheck.missing(owed, configuration.apps),
+            ].filter { !$0.isEmpty }
             return (CheckLine("ledger", facts, failures: [], warnings: warnings), nil)
         } catch {
             return (CheckLine("ledger", .failed, error.failure.message ?? ""), nil)

@@ -2,6 +2,7 @@ import AppStore
 import CommandParser
 import Configuration
 import Contract
+import Fulfilment
 import Glibc
 import Kafka
 import Ledger
@@ -20,6 +21,8 @@ struct CommandContext: Sendable {
     /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller
+    /// Makes a harmless call to an app's inventory service, and waits for its end.
+    let service: @Sendable (FulfilmentService) -> FulfilmentReply
     /// Where a worker's log goes.
     let logHandler: @Sendable (LineLogHandler.Format) -> any LogHandler
 }

@@ -18,11 +18,13 @@ enum OutboxCommand {
         let found = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.outbox(limit: limit + 1) }
         let (rows, now) = (found.prefix(limit), context.now())
         let table = TextTable(
-            header: ["OWED", "KIND", "TO", "NEXT TRY", "ATTEMPTS"],
+            header: ["OWED", "KIND", "TO", "NEXT TRY", "ATTEMPTS", "ANSWER"],
             rows: rows.map { row in
                 let report = OwedReport(row: row)
                 let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).short
-                return [row.key.text, report.kind, report.target, next, String(row.attempts)]
+                return [
+                    row.key.text, report.kind, report.target, next, String(row.attempts), report.answer ?? "-",
+                ]
             }, keepsFirst: true)
         let hasMore = found.count > limit
         let json = JSONOutput.object([
@@ -33,7 +35,8 @@ enum OutboxCommand {
         try context.output(
             arguments.format(context).render(json: json) { width in
                 guard !rows.isEmpty else { return "Nothing is owed.\n" }
-                return table.text(maxWidth: width) + (hasMore ? "More exist; --limit shows more.\n" : "")
+                return table.withoutEmptyColumns().text(maxWidth: width)
+                    + (hasMore ? "More exist; --limit shows more.\n" : "")
             })
     }
 }

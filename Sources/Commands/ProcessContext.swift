@@ -3,6 +3,7 @@ import CommandParser
 import Configuration
 import Contract
 import FoundationEssentials
+import Fulfilment
 import HTTPClient
 import Kafka
 import LedgerSQLite
@@ -23,7 +24,7 @@ extension CommandContext {
             cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
             checkClients: { settings throws(CommandFailure) in try settings.checkClients() },
             apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) },
-            logHandler: { LineLogHandler(format: $0) })
+            service: { WaitingClient.reply(of: $0, logger: logger) }, logHandler: { LineLogHandler(format: $0) })
     }
 }
 
@@ -42,8 +43,8 @@ extension KafkaSettings {
     }
 }
 
-/// Asks Apple over HTTPS, for commands: the thread that asks waits.
-final class HTTPSAppleCaller: AppleCaller {
+/// Makes HTTPS calls for commands: the thread that calls waits.
+final class WaitingClient: Sendable {
     /// Where the client's thread leaves an outcome for the thread that waits.
     private final class Outcomes: Sendable {
         let arrived: WakeDescriptor
@@ -63,26 +64,51 @@ final class HTTPSAppleCaller: AppleCaller {
         }
     }
 
-    private let routes: AppleRoutes
     private let client: HTTPClient
     private let outcomes: Outcomes
+
+    /// - Throws: for settings that the HTTP client does not take, and if the system gives no thread.
+    init(_ configuration: HTTPClientConfiguration, logger: Logger) throws(HTTPClientError) {
+        let outcomes: Outcomes
+        do throws(ThreadingError) {
+            outcomes = try Outcomes()
+        } catch {
+            throw .resourcesExhausted("eventfd", errno: 0)
+        }
+        self.outcomes = outcomes
+        client = try HTTPClient(configuration: configuration, logger: logger) { outcomes.put($0) }
+    }
+
+    /// Makes a call and waits for its end; nil if the client has ended.
+    func outcome(of call: HTTPCall) -> Result<HTTPResponse, HTTPFailure>? {
+        client.send([call]) ? outcomes.take() : nil
+    }
+
+    /// Asks an inventory service for nothing, to see whether it answers.
+    static func reply(of service: FulfilmentService, logger: Logger) -> FulfilmentReply {
+        do throws(HTTPClientError) {
+            let client = try WaitingClient(
+                FulfilmentRoute.clientConfiguration(caFile: service.caFile, maxCalls: 1), logger: logger)
+            let call = try FulfilmentRoute(service).harmlessCall(token: 0)
+            return client.outcome(of: call).map { FulfilmentReply($0) } ?? .failed(.cancelled)
+        } catch {
+            return .failed(.unreachable)
+        }
+    }
+
+    deinit { client.stop() }
+}
+
+/// Asks Apple over HTTPS, for commands: the thread that asks waits.
+final class HTTPSAppleCaller: AppleCaller {
+    private let routes: AppleRoutes
+    private let client: WaitingClient
 
     /// - Throws: the end of a command whose settings the HTTP client does not take, or that the system gives no thread.
     init(_ settings: AppleSettings, logger: Logger) throws(CommandFailure) {
         do throws(HTTPClientError) {
             routes = try AppleRoutes(settings)
-            let outcomes: Outcomes
-            do throws(ThreadingError) {
-                outcomes = try Outcomes()
-            } catch {
-                throw .resourcesExhausted("eventfd", errno: 0)
-            }
-            self.outcomes = outcomes
-            client = try HTTPClient(
-                configuration: AppleRoutes.clientConfiguration(settings, maxCalls: 1), logger: logger
-            ) {
-                outcomes.put($0)
-            }
+            client = try WaitingClient(AppleRoutes.clientConfiguration(settings, maxCalls: 1), logger: logger)
         } catch {
             throw CommandFailure(.configuration, "HTTPS: \(error)")
         }
@@ -98,14 +124,11 @@ final class HTTPSAppleCaller: AppleCaller {
 
     private func reply(to call: () throws(HTTPClientError) -> HTTPCall) -> AppStoreReply {
         do throws(HTTPClientError) {
-            guard client.send([try call()]) else { return .failed(.cancelled) }
-            return AppStoreReply(outcomes.take())
+            return client.outcome(of: try call()).map { AppStoreReply($0) } ?? .failed(.cancelled)
         } catch {
             return .failed(.unreachable)
         }
     }
-
-    deinit { client.stop() }
 }
 
 extension TransportFailure {

@@ -44,9 +44,23 @@ struct SubmissionReport: Sendable {
     func summary(now: Timestamp) -> String {
         let outcome = outcome(now)
         switch record.owed.first?.step {
-        case .call: return "\(outcome), but the app's inventory service has not been told of it yet."
+        case .call: return "\(outcome), \(Self.waitsForService(record.owed, now))"
         case .publish: return "\(outcome), but Kafka has not taken the event that says so yet."
         case nil: return "\(outcome)."
+        }
+    }
+
+    /// Nobody else hears of a grant before its service has said yes.
+    private static func waitsForService(_ owed: [OutboxRow], _ now: Timestamp) -> String {
+        guard let row = owed.first(where: { $0.answer?.isRefusal == true }) ?? owed.first(where: { $0.step == .call })
+        else { return "" }
+        let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).words
+        return switch row.answer {
+        case nil: "but the app's inventory service has not been told of it yet."
+        case let answer? where answer.isRefusal:
+            "but the app's inventory service refuses it (\(answer.words)). It is called again \(next)."
+        case let answer?:
+            "but the app's inventory service has not said yes (\(answer.words)). It is called again \(next)."
         }
     }
 
@@ -271,8 +285,12 @@ struct OwedReport: Sendable {
 
     func field(now: Timestamp) -> (name: String, value: String) {
         let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).words
-        return (kind, "\(target), tried \(next), after \(SubmissionReport.attempts(row.attempts))")
+        let answer = answer.map { "; \($0)" } ?? ""
+        return (kind, "\(target), tried \(next), after \(SubmissionReport.attempts(row.attempts))\(answer)")
     }
+
+    /// The service's latest answer to a call.
+    var answer: String? { row.answer.map { ($0.isRefusal ? "refused, " : "") + $0.words } }
 
     var kind: String {
         switch row.key {
@@ -297,6 +315,7 @@ struct OwedReport: Sendable {
         [
             "owes": .text(kind), "step": .word(row.step), "target": .text(target), "dueAt": .time(row.dueAt),
             "isLeased": .truth(row.isLeased), "attempts": .count(row.attempts),
+            "answer": .text(row.answer?.words), "isRefused": row.answer.map { .truth($0.isRefusal) } ?? .absent,
         ]
     }
 }

@@ -1,6 +1,7 @@
 public import AppStore
 import CommandParser
 public import Contract
+public import Fulfilment
 
 /// An app of the apps file: the rules that its purchases are granted by, and its credentials.
 public struct ConfiguredApp: Hashable, Sendable {
@@ -10,6 +11,8 @@ public struct ConfiguredApp: Hashable, Sendable {
     public let receipts: ReceiptMethod
     /// Nil if the app has no key; then nothing can be looked up.
     public let serverAPI: ServerAPIAccess?
+    /// Hears of each grant first; nil if events are all that tells of them.
+    public let fulfilment: FulfilmentService?
 
     /// The app as verifying its purchases needs it. Each call makes one with tokens of its own, so keep it.
     public func makeRules() -> AppRules {
@@ -31,6 +34,8 @@ public struct ServerAPIAccess: Hashable, Sendable {
 /// gets another one.
 public struct ConfiguredApps: Hashable, Sendable {
     static let maxApps = 1000
+    /// Most files of authorities that inventory services name: each is a client with a thread of its own.
+    static let mostAuthorities = 8
 
     /// In the file's order; at least one.
     public let all: [ConfiguredApp]
@@ -55,10 +60,17 @@ public struct ConfiguredApps: Hashable, Sendable {
         }
         var all: [ConfiguredApp] = []
         var byBundleID: [BundleID: ConfiguredApp] = [:]
+        var authorities: Set<String> = []
         for entry in entries {
             let app = try AppReading(entry: entry, file: file).app()
             guard byBundleID.updateValue(app, forKey: app.app.bundleID) == nil else {
                 throw .refused(entry.place("bundleId"), requirement: "unlike that of any app before it")
+            }
+            if let file = app.fulfilment?.caFile { authorities.insert(file) }
+            guard authorities.count <= Self.mostAuthorities else {
+                throw .refused(
+                    entry.place("fulfillment"),
+                    requirement: "without a further caFile: all apps together name \(Self.mostAuthorities) at most")
             }
             all.append(app)
         }
@@ -115,11 +127,9 @@ struct AppReading {
         if receipts == .serverAPI, serverAPI == nil {
             throw .refused(entry.place("serverAPI"), requirement: "set, because receipts is serverAPI")
         }
-        // Its events must not be published before the service has heard of them.
-        guard !entry.names.contains("fulfillment") else {
-            throw .refused(entry.place("fulfillment"), requirement: "left out: this version calls no inventory service")
-        }
-        return ConfiguredApp(app: app, sharedSecrets: try sharedSecrets(), receipts: receipts, serverAPI: serverAPI)
+        return ConfiguredApp(
+            app: app, sharedSecrets: try sharedSecrets(), receipts: receipts, serverAPI: serverAPI,
+            fulfilment: try fulfilment())
     }
 
     private enum FamilySharing: String, CaseIterable {

@@ -150,6 +150,32 @@ public struct LedgerMeasure: Hashable, Sendable {
         }
     }
 
+    /// Grants of one app that its fulfilment service has not said yes to.
+    public struct Calls: Hashable, Sendable {
+        public let bundleID: BundleID
+        public let rows: Int
+        /// The refused ones, by the service's latest answers.
+        public let refused: Int
+        /// When the oldest of them was granted.
+        public let oldest: Timestamp?
+
+        public init(bundleID: BundleID, rows: Int, refused: Int, oldest: Timestamp?) {
+            self.bundleID = bundleID
+            self.rows = rows
+            self.refused = refused
+            self.oldest = oldest
+        }
+
+        /// Calls of one target as a driver counts them; nil where that is no service.
+        /// - Parameter oldest: milliseconds since 1970.
+        public init?(of target: OutboxTarget, rows: Int, refused: Int, oldest: Int64?) {
+            guard case .service(let bundleID) = target else { return nil }
+            self.init(
+                bundleID: bundleID, rows: rows, refused: refused,
+                oldest: oldest.map { Timestamp(milliseconds: $0) })
+        }
+    }
+
     /// Rows of `retries` by app, ordered by bundle id.
     public let retries: [App]
     /// Rows of `retries` by endpoint, in order. Rows may wait for an endpoint that no app of the configuration has any
@@ -161,8 +187,11 @@ public struct LedgerMeasure: Hashable, Sendable {
     public var workers: Int
     /// When it was taken, by the ledger's clock. Workers may share a sample.
     public var takenAt: Timestamp
+    /// Owed fulfilment calls by app, ordered by bundle id.
+    public let calls: [Calls]
+    /// All rows of the outbox, calls included.
     public let outboxRows: Int
-    /// About how many milliseconds ago the oldest row of the outbox was first due; 0 if none is. A failed try puts a
+    /// About how many milliseconds ago the oldest event of the outbox was first due; 0 if none is. A failed try puts a
     /// row off, and counts as ``outboxTry``.
     public let outboxAge: Int64
     /// Rows of `retries` and the outbox that only a later version can work on: their time does not come here.
@@ -171,9 +200,10 @@ public struct LedgerMeasure: Hashable, Sendable {
     public static let outboxTry: Int64 = 30_000
 
     public init(
-        retries: [App], waiting: [Waiting], held: [Held] = [], outboxRows: Int, outboxAge: Int64, later: Int = 0,
-        workers: Int = 1, takenAt: Timestamp = Timestamp(milliseconds: 0)
+        retries: [App], waiting: [Waiting], held: [Held] = [], calls: [Calls] = [], outboxRows: Int, outboxAge: Int64,
+        later: Int = 0, workers: Int = 1, takenAt: Timestamp = Timestamp(milliseconds: 0)
     ) {
+        self.calls = calls
         self.workers = workers
         self.takenAt = takenAt
         self.later = later

@@ -190,10 +190,14 @@ public struct OutboxRow: Hashable, Sendable {
     public let isLeased: Bool
     /// Steps that did not help.
     public let attempts: Int
+    /// Of a call: the latest answer of the service, if it has given one.
+    public let answer: ServiceAnswer?
 
     public init(
-        key: OutboxKey, step: OutboxStep, target: OutboxTarget, dueAt: Timestamp, isLeased: Bool, attempts: Int
+        key: OutboxKey, step: OutboxStep, target: OutboxTarget, dueAt: Timestamp, isLeased: Bool, attempts: Int,
+        answer: ServiceAnswer? = nil
     ) {
+        self.answer = answer
         self.key = key
         self.step = step
         self.target = target

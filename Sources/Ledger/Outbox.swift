@@ -192,12 +192,55 @@ public enum OutboxReport: Hashable, Sendable {
     /// The service has said yes: the row's step is `publish` now, due at once.
     case called(OutboxLease)
     /// Not this time: due again after so many milliseconds.
-    case postponed(OutboxLease, delay: Int64)
+    case postponed(OutboxLease, delay: Int64, after: OutboxTry = .failed)
 
     public var lease: OutboxLease {
         switch self {
-        case .published(let lease), .called(let lease), .postponed(let lease, _): lease
+        case .published(let lease), .called(let lease), .postponed(let lease, _, _): lease
         }
+    }
+}
+
+/// The end of a step that is due again.
+public enum OutboxTry: Hashable, Sendable {
+    /// No call was made, so none counts.
+    case notMade
+    /// The broker did not take the event.
+    case failed
+    /// The fulfilment service said no, or nothing.
+    case answered(ServiceAnswer)
+
+    /// How many attempts it counts as.
+    public var attempts: Int64 { self == .notMade ? 0 : 1 }
+    /// The form of the row's column; nil leaves what is there.
+    public var reason: String? { if case .answered(let answer) = self { answer.text } else { nil } }
+}
+
+/// A fulfilment service's latest answer about a grant, if that was no yes.
+public struct ServiceAnswer: Hashable, Sendable {
+    /// The service answers, and does not take this grant. Else the fault is the service's or the way's.
+    public let isRefusal: Bool
+    /// For people, without a full stop: `HTTP 422`.
+    public let words: String
+
+    public init(isRefusal: Bool, _ words: String) {
+        self.isRefusal = isRefusal
+        self.words = words
+    }
+
+    static let refused = "refused: "
+    private static let failed = "failed: "
+    /// The condition of a column that has a refusal.
+    public static let isRefusalInSQL = "reason LIKE '\(refused)%'"
+
+    /// The form of a column. It never changes.
+    public var text: String { (isRefusal ? Self.refused : Self.failed) + words }
+
+    /// An answer as a column has it.
+    public init(text: String) {
+        isRefusal = text.hasPrefix(Self.refused)
+        words = String(
+            text.dropFirst(isRefusal ? Self.refused.count : text.hasPrefix(Self.failed) ? Self.failed.count : 0))
     }
 }
 

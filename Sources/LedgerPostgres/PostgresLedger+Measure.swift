@@ -67,9 +67,16 @@ extension PostgresLedger {
                 """),
             PostgresStatement(
                 """
-                SELECT count(*), min(due_at - attempts * \(LedgerMeasure.outboxTry)::bigint), max(due_at),
+                SELECT count(*),
+                    min(due_at - attempts * \(LedgerMeasure.outboxTry)::bigint) FILTER (WHERE step <> 'call'),
+                    max(due_at),
                     count(*) FILTER (WHERE NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget)))
                 FROM outbox
+                """),
+            PostgresStatement(
+                """
+                SELECT target, count(*), count(*) FILTER (WHERE \(ServiceAnswer.isRefusalInSQL)), min(record_time)
+                FROM outbox WHERE step = 'call' GROUP BY target ORDER BY target
                 """),
         ])
         var apps: [LedgerMeasure.App] = []
@@ -101,6 +108,12 @@ extension PostgresLedger {
                     oldest: Timestamp(milliseconds: $0.value.oldest))
             },
             held: Self.held(results[3]),
+            calls: results[5].rows.compactMap { row in
+                OutboxTarget(text: row.text(0)).flatMap {
+                    LedgerMeasure.Calls(
+                        of: $0, rows: row.int(1), refused: row.int(2), oldest: row.optionalInteger(3))
+                }
+            },
             outboxRows: outbox?.int(0) ?? 0,
             outboxAge: max(0, now.milliseconds - (outbox?.optionalInteger(1) ?? now.milliseconds)),
             later: later + (outbox?.int(3) ?? 0), takenAt: now)

@@ -100,7 +100,8 @@ struct OutboxTable {
         case .called(let lease):
             try database.statement(
                 """
-                UPDATE outbox SET step = 'publish', target = ?4, due_at = ?5, leased_until = NULL, attempts = 0
+                UPDATE outbox SET step = 'publish', target = ?4, due_at = ?5, leased_until = NULL, attempts = 0,
+                    reason = NULL, record_time = NULL
                 WHERE key = ?1 AND step = ?2 AND lease = ?3
                 """
             ).run {
@@ -108,15 +109,18 @@ struct OutboxTable {
                 $0.text(lease.key.target.text)
                 $0.time(now)
             }
-        case .postponed(let lease, let delay):
+        case .postponed(let lease, let delay, let tried):
             try database.statement(
                 """
-                UPDATE outbox SET due_at = ?4, leased_until = NULL, attempts = attempts + 1
+                UPDATE outbox SET due_at = ?4, leased_until = NULL, attempts = attempts + ?5,
+                    reason = coalesce(?6, reason)
                 WHERE key = ?1 AND step = ?2 AND lease = ?3
                 """
             ).run {
                 $0.lease(lease)
                 $0.time(now.advanced(by: .milliseconds(delay)))
+                $0.integer(tried.attempts)
+                $0.text(tried.reason)
             }
         }
     }
@@ -144,8 +148,8 @@ struct OutboxTable {
 
     func size(now: Timestamp) throws(StoreError) -> Size {
         let sql = """
-            SELECT count(*), min(due_at - attempts * \(LedgerMeasure.outboxTry)), max(due_at),
-                total(NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))) FROM outbox
+            SELECT count(*), min(iif(step = 'call', NULL, due_at - attempts * \(LedgerMeasure.outboxTry))),
+                max(due_at), total(NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))) FROM outbox
             """
         let size = try database.statement(sql).first({ _ in }) { row in
             Size(
@@ -153,6 +157,20 @@ struct OutboxTable {
                 later: row.int(3), last: row.optionalInteger(2))
         }
         return size ?? Size()
+    }
+
+    /// ``LedgerMeasure/calls``.
+    func calls() throws(StoreError) -> [LedgerMeasure.Calls] {
+        let sql = """
+            SELECT target, count(*), total(\(ServiceAnswer.isRefusalInSQL)), min(record_time) FROM outbox
+            WHERE step = 'call' GROUP BY target ORDER BY target
+            """
+        return try database.statement(sql).rows({ _ in }) { row in
+            OutboxTarget(text: row.text(0)).flatMap { target in
+                LedgerMeasure.Calls(
+                    of: target, rows: row.int(1), refused: row.int(2), oldest: row.optionalInteger(3))
+            }
+        }.compactMap { $0 }
     }
 
     /// Makes rows that are due later than a moment due then.

@@ -176,7 +176,8 @@ public final class SQLiteLedger: LedgerConnection {
             let outbox = try OutboxTable(database: database).size(now: now)
             let measure = LedgerMeasure(
                 retries: try retries.sizes(), waiting: waiting.byEndpoint, held: try retries.held(),
-                outboxRows: outbox.rows, outboxAge: outbox.age, later: waiting.later + outbox.later, workers: workers,
+                calls: try OutboxTable(database: database).calls(), outboxRows: outbox.rows, outboxAge: outbox.age,
+                later: waiting.later + outbox.later, workers: workers,
                 takenAt: now)
             let last = max(waiting.last ?? .min, outbox.last ?? .min)
             return (measure, last > Self.latest(now).milliseconds)

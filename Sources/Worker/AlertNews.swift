@@ -12,6 +12,7 @@ struct AlertNews {
         case breakerStillOpen = "breaker_still_open"
         case decisionRefused = "decision_refused"
         case eventsNotTaken = "events_not_taken"
+        case grantsRefused = "grants_refused"
         case held
         case laterVersion = "later_version"
         case ledgerSetBack = "ledger_set_back"
@@ -24,6 +25,9 @@ struct AlertNews {
         case retriesFull = "retries_full"
         case retriesHalfFull = "retries_half_full"
         case rowEndsWorkers = "row_ends_workers"
+        case serviceAway = "service_away"
+        case serviceMissing = "service_missing"
+        case serviceStillAway = "service_still_away"
     }
 
     let kind: Kind?
@@ -58,6 +62,7 @@ struct AlertNews {
             self.init(
                 nil, .notice, "Apple answers again at an endpoint; what waited is asked about now",
                 ["endpoint": "\(endpoint)", "away_seconds": .seconds(after), "waited": .number(waited)])
+        case .calls(let alert): self.init(alert)
         case .waitingAtStart(let rows, let held, let oldest):
             var metadata: Logger.Metadata = ["waiting": .number(rows)]
             if held > 0 { metadata["held"] = .number(held) }

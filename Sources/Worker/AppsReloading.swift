@@ -39,7 +39,7 @@ struct AppsReloading {
                     "Apps are missing in the apps file now; their submissions are held",
                     metadata: ["missing": .text(missing.joined(separator: ", "))])
             }
-            alerts.metrics.appsFileTaken(apps.all.map(\.app.bundleID), at: .now)
+            alerts.metrics.taken(apps)
             tell(refusal.observe(false, at: now))
             return next
         } catch {

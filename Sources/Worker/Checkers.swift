@@ -1,6 +1,7 @@
 import AppStore
 import Configuration
 import Contract
+import Fulfilment
 import Ledger
 import Processing
 import Scheduling
@@ -87,7 +88,7 @@ struct VerificationParts: Sendable {
     let checker: LocalChecker
     let verifiers: SignatureVerifiers
     /// Apps with a fulfilment service.
-    let services: Set<BundleID>
+    let services: [BundleID: FulfilmentRoute]
 }
 
 /// The work of a checker thread, one task at a time.
@@ -137,7 +138,7 @@ enum SubmissionCheck {
     ) -> CheckResult {
         let app = parts.checker.rules(of: submission.bundleID)
         let further = DecisionOptions(
-            owesCall: parts.services.contains(submission.bundleID), repeats: app?.app.repeats ?? .publish,
+            owesCall: parts.services[submission.bundleID] != nil, repeats: app?.app.repeats ?? .publish,
             doubtsNothingNew: app?.repliesMayLag(for: submission) ?? false)
         let check: LocalCheck =
             switch outcome {
@@ -231,11 +232,16 @@ struct SnapshotMaker: Sendable {
                 endpoints[endpoint] = EndpointLimit(endpoint: endpoint, rate: rate)
             }
         }
+        var services: [BundleID: FulfilmentRoute] = [:]
+        for app in apps.all {
+            // The apps file has looked at its URL.
+            if let service = app.fulfilment { services[app.app.bundleID] = try? FulfilmentRoute(service) }
+        }
         return AppsSnapshot(
             version: version, endpoints: endpoints.values.sorted { $0.endpoint < $1.endpoint },
-            services: [],
+            services: services.sorted { $0.key < $1.key }.map { ServiceLimit($0, calls: $1.service.mostCalls) },
             content: VerificationParts(
-                checker: LocalChecker(apps: all, verifiers: verifiers, known: known), verifiers: verifiers, services: []
-            ))
+                checker: LocalChecker(apps: all, verifiers: verifiers, known: known), verifiers: verifiers,
+                services: services))
     }
 }

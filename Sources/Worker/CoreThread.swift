@@ -15,6 +15,7 @@ struct CorePorts: Sendable {
     let consumer: KafkaConsumerDriver
     let checkers: CheckerPool
     let apple: AppleDriver
+    let fulfilment: FulfilmentDriver
     let writer: LedgerThread
     let side: LedgerThread
     let clock: LedgerClock
@@ -92,7 +93,7 @@ enum CoreThread {
                 ports.metrics.show(core.status)
                 statusAt = now + statusPause
             }
-            if let reason = carrier.stop ?? actions.stop {
+            if let reason = actions.stop {
                 producer.close()
                 ports.mail.close()
                 ports.stopped(reason)
@@ -122,8 +123,6 @@ private struct Carrier: ActionTaker {
     let producer: EventProducer
     /// Losses of the ledger's connections that the core knows.
     let losses: (write: Int, side: Int)
-    /// The worker cannot go on.
-    private(set) var stop: StopReason?
 
     init(_ ports: CorePorts, _ producer: EventProducer, _ losses: (write: Int, side: Int)) {
         (self.ports, self.producer, self.losses) = (ports, producer, losses)
@@ -136,6 +135,7 @@ private struct Carrier: ActionTaker {
     func demand(_ demand: Demand) { ports.consumer.demand(demand) }
     func check(_ tasks: [CheckTask]) { ports.checkers.post(tasks) }
     func ask(_ tasks: [AttemptTask]) { ports.apple.post(tasks) }
+    func call(_ tasks: [CallTask]) { ports.fulfilment.post(tasks) }
     func write(_ batches: [WriteBatch]) { ports.writer.post(batches.map { .write($0) }, losses: losses.write) }
     func request(_ requests: [LedgerRequest]) { ports.side.post(requests.map { .request($0) }, losses: losses.side) }
     func alert(_ alerts: [Alert]) { ports.alerts.tell(alerts) }
@@ -144,11 +144,6 @@ private struct Carrier: ActionTaker {
         for task in tasks { producer.publish(task) }
     }
 
-    /// No driver makes fulfilment calls, and one that is owed must not be lost in silence.
-    mutating func call(_ tasks: [CallTask]) {
-        stop = .unusable(
-            detail: "the ledger owes \(tasks.count) fulfilment calls, and this version can make none: run another one")
-    }
 }
 
 /// A driver's message for the core's thread.

@@ -25,6 +25,7 @@ final class WorkerDrivers: Sendable {
     let activity: CoreActivity
     private let checkers: CheckerPool
     private let apple: AppleDriver
+    private let fulfilment: FulfilmentDriver
     private let writer: LedgerThread
     private let side: LedgerThread
     private let thread: OwnerThread
@@ -35,7 +36,7 @@ final class WorkerDrivers: Sendable {
     ) throws(WorkerFailure) {
         let settings = Self.settings(configuration)
         let metrics = WorkerMetrics(registry, limits: settings, ledger: configuration.ledger)
-        metrics.appsFileTaken(configuration.apps.all.map(\.app.bundleID), at: .now)
+        metrics.taken(configuration.apps)
         var snapshots = SnapshotMaker(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         let first = snapshots.next(configuration.apps, version: 1)
         self.snapshots = snapshots
@@ -61,12 +62,14 @@ final class WorkerDrivers: Sendable {
             throw .failed(error.description)
         }
         apple = try Self.apple(configuration, core, events, metrics, logger, registry)
+        fulfilment = FulfilmentDriver(
+            mostCalls: settings.inFlight, core: core, metrics: metrics.fulfilment, logger: logger)
         consumer = try Self.consumer(configuration.kafka, ledger, core, events, metrics, activity, logger, registry)
         let producing = Producing(configuration.kafka, logger: logger, registry: registry)
         alerts = AlertLog(logger: logger, metrics: metrics, topics: producing.names)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
-            writer: writer, side: side, clock: clock, metrics: metrics, activity: activity,
+            fulfilment: fulfilment, writer: writer, side: side, clock: clock, metrics: metrics, activity: activity,
             alerts: alerts,
             stopped: { events.post(.stopped($0)) })
         do throws(KafkaError) { try KafkaProducer.check(producing.configuration) } catch { throw WorkerFailure(error) }
@@ -84,6 +87,7 @@ final class WorkerDrivers: Sendable {
         consumer.stop(within: Self.leavingLimit)
         consumer.join()
         apple.stop()
+        fulfilment.stop()
         checkers.stop()
         writer.stop()
         side.stop()

@@ -1,7 +1,7 @@
 import Metrics
 
-/// The metrics of a worker, but for ``AppMetrics`` and ``AppleMetrics``. Values of labels that are known at the start
-/// are there with 0 from then on: an alert on a rise sees the first one only so.
+/// The metrics of a worker, but for ``AppMetrics``, ``AppleMetrics`` and ``FulfilmentMetrics``. Values of labels that are
+/// known at the start are there with 0 from then on: an alert on a rise sees the first one only so.
 extension WorkerMetrics {
     // MARK: Records and decisions
 
@@ -77,7 +77,7 @@ extension WorkerMetrics {
         "grantor_outbox_rows", help: "Events and fulfilment calls that are owed, of all workers.")
     static let outboxAge = GaugeDeclaration(
         "grantor_outbox_overdue_seconds",
-        help: "About how long ago the oldest row of the outbox was first due. Alert if it grows.")
+        help: "About how long ago the oldest event of the outbox was first due. Alert if it grows.")
 
     // MARK: The worker
 

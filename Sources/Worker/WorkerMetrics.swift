@@ -11,6 +11,7 @@ struct WorkerMetrics: Sendable {
     private let registry: PrometheusRegistry
     private let apps: AppMetrics
     let apple: AppleMetrics
+    let fulfilment: FulfilmentMetrics
     let read: Counter
     let published: Counter
     let notTaken: Counter
@@ -32,6 +33,7 @@ struct WorkerMetrics: Sendable {
         self.registry = registry
         apps = AppMetrics(registry)
         apple = AppleMetrics(registry)
+        fulfilment = FulfilmentMetrics(registry)
         registry.gauge(Self.inFlightLimit).set(limits.inFlight)
         registry.gauge(Self.inFlightLimitBytes).set(Double(limits.inFlightBytes))
         registry.gauge(Self.retryLimit).set(Double(limits.retryBytes))
@@ -74,10 +76,19 @@ struct WorkerMetrics: Sendable {
     // MARK: The worker
 
     /// An apps file is in force.
-    func appsFileTaken(_ bundleIDs: [BundleID], at now: Timestamp) {
+    /// - Parameter services: Apps with an inventory service.
+    func appsFileTaken(_ bundleIDs: [BundleID], services: [BundleID], at now: Timestamp) {
         apps.add(bundleIDs)
+        fulfilment.add(services)
         registry.gauge(Self.appsFileTaken).set(1)
         registry.gauge(Self.appsFileReadAt).set(Double(now.milliseconds) / 1000)
+    }
+
+    /// An apps file is in force from now on.
+    func taken(_ configured: ConfiguredApps) {
+        appsFileTaken(
+            configured.all.map(\.app.bundleID),
+            services: configured.all.filter { $0.fulfilment != nil }.map(\.app.bundleID), at: .now)
     }
 
     /// The apps file on disk cannot be used.
@@ -99,6 +110,7 @@ struct WorkerMetrics: Sendable {
             registry.gauge(Self.readingStopped, reason.rawValue).set(status.readingStop == reason ? 1 : 0)
         }
         apple.show(status.gates)
+        fulfilment.show(status.services)
     }
 
     // MARK: Events
@@ -151,6 +163,7 @@ struct WorkerMetrics: Sendable {
     /// The ledger's own sample of what waits in it.
     func measured(_ measure: LedgerMeasure) {
         apps.show(measure)
+        fulfilment.show(measure.calls, at: measure.takenAt)
         registry.gauge(Self.workers).set(measure.workers)
         for endpoint in AppleMetrics.endpoints {
             let groups = measure.waiting.filter { $0.endpoint.map { Endpoint($0.service, $0.environment) } == endpoint }

@@ -3,6 +3,7 @@ import CommandParser
 import Configuration
 import Contract
 import Foundation
+import Fulfilment
 import Kafka
 import Ledger
 import Testing
@@ -251,22 +252,61 @@ struct CheckCommandTests {
         #expect(grantor.apple.asked.all.isEmpty)
     }
 
-    @Test(
-        "An inventory service, which no version calls yet, is refused by check and run alike",
-        arguments: ["check", "run"])
-    func inventory(command: String) throws {
+    /// Configures an inventory service.
+    private func withService(_ more: String = "") throws {
+        try Self.write("0123456789abcdef\n", to: grantor.folder + "/secret")
         try Self.write(
             """
             apps:
               - bundleId: com.example.game
                 sandbox: {policy: reject}
                 products: any
-                fulfillment: {url: 'https://inventory.example.com/grants', secretFiles: [secret]}
+                receipts: local
+                fulfillment: {url: 'https://inventory.example.com/grants', secretFiles: [secret]\(more)}
             """, to: grantor.folder + "/apps.yaml")
+    }
+
+    @Test(
+        "An inventory service is well if it answers anything of its own, and workers wait for one that does not",
+        arguments: [
+            (FulfilmentReply.response(status: 405, key: nil, retryAfter: nil), "ok       answers (HTTP 405 to a GET)"),
+            (
+                .response(status: 503, key: nil, retryAfter: nil),
+                "warning  answers with HTTP 503; grants of the app wait"
+            ),
+            (.failed(.unreachable), "warning  no answer: the service cannot be reached; grants of the app wait"),
+            (.failed(.tls), "FAILED   no answer: TLS failed, or the certificate is not trusted; fulfillment.caFile"),
+        ])
+    func inventory(reply: FulfilmentReply, words: String) throws {
+        try withService()
+        var grantor = grantor
+        grantor.service = reply
+        let result = grantor("check")
+        let line = result.output.split(separator: "\n").first { $0.hasPrefix("inventory service, com.example.game") }
+        #expect(
+            line?.split(separator: " ").joined(separator: " ").contains(
+                words.split(separator: " ").joined(separator: " ")) == true, "\(result.output)")
+        #expect((result.status == .failed) == words.hasPrefix("FAILED"))
+    }
+
+    @Test(
+        "Settings of an inventory service that are wrong are refused by check and run alike",
+        arguments: ["check", "run"])
+    func inventoryRefused(command: String) throws {
+        try withService(", timeout: 90s")
         let result = grantor(command)
         #expect(result.status == .configuration)
         let words = command == "run" ? result.log.joined() : result.errors
-        #expect(words.contains("apps[0].fulfillment must be left out: this version calls no inventory service"))
+        #expect(words.contains("apps[0].fulfillment.timeout must be a duration with its unit"))
+    }
+
+    @Test("Grants that wait for a service that the apps file does not name are a warning")
+    func inventoryMissing() throws {
+        grantor.ledger.owe([FixedLedger.owed(.call)])
+        let result = grantor("check")
+        #expect(
+            result.output.contains(
+                "grants of com.example.game wait untold for an inventory service that the apps file does not name"))
     }
 
     @Test("A configuration that is refused is not checked further")

@@ -3,6 +3,7 @@ import CommandParser
 import Configuration
 import Contract
 import Foundation
+import Fulfilment
 import Ledger
 import Logging
 import Synchronization
@@ -339,6 +340,8 @@ struct SampleRun {
     var cluster = FixedCluster()
     var apple = FixedApple()
     var hasLedger = true
+    /// Of every inventory service.
+    var service = FulfilmentReply.response(status: 404, key: nil, retryAfter: nil)
     var findings: [LedgerFinding] = []
     let folder: String
     var environment: [String: String]
@@ -373,6 +376,7 @@ struct SampleRun {
                     try open()
                     return ledger.migrate()
                 }), cluster: { [cluster] _ in cluster }, checkClients: { _ in }, apple: { [apple] _ in apple },
+            service: { [service] _ in service },
             logHandler: { log.handler($0) })
         let status = GrantorProgram.program.run(
             arguments, context: context,

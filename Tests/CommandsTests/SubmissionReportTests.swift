@@ -104,6 +104,30 @@ struct SubmissionReportTests {
         #expect(try report(answer: .failed(FixedLedger.failure), owed: [owed]).record.owed.isEmpty)
     }
 
+    @Test("A grant that waits for its service says so, with the latest answer")
+    func service() throws {
+        func row(_ answer: ServiceAnswer) -> OutboxRow {
+            let owed = FixedLedger.owed(.call)
+            return OutboxRow(
+                key: owed.key, step: .call, target: owed.target, dueAt: owed.dueAt.advanced(by: .seconds(90)),
+                isLeased: false, attempts: 4, answer: answer)
+        }
+        let failed = try report(
+            grants: [FixedLedger.grant()], owed: [row(ServiceAnswer(isRefusal: false, "no whole answer in time"))])
+        #expect(
+            failed.summary(now: FixedLedger.time).hasPrefix(
+                "The purchase is the user's, but the app's inventory service has not said yes (no whole answer in time)."
+            ))
+        let refused = try report(grants: [FixedLedger.grant()], owed: [row(ServiceAnswer(isRefusal: true, "HTTP 422"))])
+        #expect(
+            refused.summary(now: FixedLedger.time).hasPrefix(
+                "The purchase is the user's, but the app's inventory service refuses it (HTTP 422). It is called again "
+            ))
+        #expect(refused.text(now: FixedLedger.time).contains("after 4 attempts; refused, HTTP 422\n"))
+        #expect(refused.json().text.contains("\"answer\" : \"HTTP 422\""))
+        #expect(refused.json().text.contains("\"isRefused\" : true"))
+    }
+
     @Test("Grant, failure and debts are told with the ids that others know them by")
     func text() throws {
         let grant = FixedLedger.grant()

@@ -129,13 +129,6 @@ struct ConfiguredAppsTests {
         }
     }
 
-    @Test("An inventory service, which this version does not call, is refused")
-    func inventory() throws {
-        #expect(
-            try refusal("# apps\napps: [{\(entry("fulfillment: {url: 'https://a/', secretFiles: [s]}"))}]\n")
-                == "apps.yaml:2: apps[0].fulfillment must be left out: this version calls no inventory service")
-    }
-
     @Test(
         "Sandbox and products have no default",
         arguments: [

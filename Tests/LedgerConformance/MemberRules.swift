@@ -119,7 +119,8 @@ extension LedgerConformance {
             row = OutboxRow(
                 key: entry.key, step: .publish, target: .topic(.quarantined),
                 dueAt: Samples.later(5 + leaseMilliseconds), isLeased: true, attempts: 1)
-            try expect(Members.silent(in: row), [], "the sample")
+            // Calls alone have an answer: OutboxRules has theirs.
+            try expect(Members.silent(in: row), ["answer"], "the sample")
             try expect(Members.differing(try subject.ledger.outbox(limit: 9), [row]), [], "a row that is taken")
         },
     ]

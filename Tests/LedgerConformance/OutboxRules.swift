@@ -126,5 +126,59 @@ extension LedgerConformance {
             try expect(try subject.ledger.outbox(limit: 9).map(\.attempts), [0], "attempts of the next step")
             try expect(try subject.drain().count, 1, "events")
         },
+        ConformanceRule("The latest answer to a call stays with it, and goes with the service's yes") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true))
+            let request = OutboxRequest(target: .service(Samples.app), limit: 9)
+            let answers = [ServiceAnswer(isRefusal: false, "HTTP 503"), ServiceAnswer(isRefusal: true, "HTTP 422")]
+            func owed() throws -> [ServiceAnswer?] { try subject.ledger.outbox(limit: 9).map(\.answer) }
+            try expect(try owed(), [nil], "before a call")
+            for (number, answer) in answers.enumerated() {
+                let taken = try subject.ledger.takeOutbox([request])
+                try subject.ledger.report(taken.map { .postponed($0.lease, delay: 0, after: .answered(answer)) })
+                try expect(try owed(), [answer], "after call \(number + 1)")
+            }
+            let row = try subject.ledger.submission(
+                SubmissionKey(bundleID: Samples.app, submissionID: "s1")
+            ).owed
+            try expect(row.map(\.answer), [answers[1]], "with its submission")
+            let unmade = try subject.ledger.takeOutbox([request])
+            try subject.ledger.report(unmade.map { .postponed($0.lease, delay: 0, after: .notMade) })
+            try expect(try subject.ledger.outbox(limit: 9).map(\.attempts), [2], "attempts, but for calls not made")
+            try expect(try owed(), [answers[1]], "after a call that was not made")
+            let last = try subject.ledger.takeOutbox([request])
+            try subject.ledger.report(last.map { .called($0.lease) })
+            try expect(try owed(), [nil], "after the yes")
+            try expect(try subject.drain().count, 1, "events")
+        },
+        ConformanceRule("Calls are measured by app, apart from events") { subject in
+            try subject.own()
+            for number in 1...3 {
+                subject.setClock(Samples.later(Int64(number) * 1_000))
+                let app: BundleID = number == 3 ? "com.example.other" : Samples.app
+                let submission = Samples.submission(SubmissionID("s\(number)"), app: app, offset: Int64(number))
+                try subject.write(
+                    Samples.grant(submission, Samples.purchase(TransactionID("\(number)")), owesCall: true))
+            }
+            let refused = try subject.ledger.takeOutbox([OutboxRequest(target: .service(Samples.app), limit: 1)])
+            try subject.ledger.report(
+                refused.map {
+                    .postponed($0.lease, delay: 900_000, after: .answered(ServiceAnswer(isRefusal: true, "HTTP 410")))
+                })
+            let measure = try subject.measure()
+            try expect(
+                measure.calls,
+                [
+                    .init(bundleID: Samples.app, rows: 2, refused: 1, oldest: Samples.later(1_000)),
+                    .init(bundleID: "com.example.other", rows: 1, refused: 0, oldest: Samples.later(3_000)),
+                ], "calls")
+            try expect(measure.outboxRows, 3, "rows")
+            try expect(measure.outboxAge, 0, "age of events")
+            let called = try subject.ledger.takeOutbox([OutboxRequest(target: .service(Samples.app), limit: 9)])
+            try subject.ledger.report(called.map { .called($0.lease) })
+            try expect(try subject.measure().calls.map(\.rows), [1, 1], "calls after a yes")
+            subject.setClock(Samples.later(4_000))
+            try expect(try subject.measure().outboxAge, 1_000, "age of the event that is due since")
+        },
     ]
 }

@@ -145,7 +145,10 @@ public struct RandomPlay {
         guard !owed.isEmpty else { return 0 }
         let lease = owed.remove(at: Int.random(in: 0..<owed.count, using: &random))
         switch (lease.step, chance(70)) {
-        case (_, false): try ledger.report([.postponed(lease, delay: 10_000)])
+        case (.call, false):
+            let answer = ServiceAnswer(isRefusal: chance(50), pick(["HTTP 422", "no whole answer in time"]))
+            try ledger.report([.postponed(lease, delay: 10_000, after: pick([.notMade, .answered(answer)]))])
+        case (.publish, false): try ledger.report([.postponed(lease, delay: 10_000)])
         case (.call, true): try ledger.report([.called(lease)])
         case (.publish, true): try ledger.report([.published(lease)])
         }

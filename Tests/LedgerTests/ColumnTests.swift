@@ -140,6 +140,20 @@ import Testing
     }
 }
 
+@Suite("The text of a service's answer")
+struct ServiceAnswerTests {
+    @Test("is the answer again", arguments: [true, false])
+    func again(isRefusal: Bool) {
+        let answer = ServiceAnswer(isRefusal: isRefusal, "HTTP 422: refused: twice")
+        #expect(ServiceAnswer(text: answer.text) == answer)
+    }
+
+    @Test("of a later version is no refusal, and is shown as it is")
+    func foreign() {
+        #expect(ServiceAnswer(text: "later: 9") == ServiceAnswer(isRefusal: false, "later: 9"))
+    }
+}
+
 @Suite("The text of a sample of what waits")
 struct MeasureTextTests {
     @Test("is the sample again")
@@ -159,6 +173,12 @@ struct MeasureTextTests {
                     "com.example.game", .productNotConfigured, rows: 7, ["Not listed: gems.", "Not listed: a b."],
                     oldest: Timestamp(milliseconds: 1_600_000_000_000)),
                 LedgerMeasure.Held("b c", .unknownAnswer, rows: 1, []),
+            ],
+            calls: [
+                .init(
+                    bundleID: "com.example.game", rows: 9, refused: 2,
+                    oldest: Timestamp(milliseconds: 1_650_000_000_000)),
+                .init(bundleID: "b c", rows: 1, refused: 0, oldest: nil),
             ],
             outboxRows: 4, outboxAge: 60_000, later: 5)
         #expect(LedgerMeasure(text: measure.text) == measure)

@@ -7,6 +7,7 @@
 #     Tests/PlantedBugs/run.sh Simulation       the bugs that simulated fleets must notice
 #     Tests/PlantedBugs/run.sh Processing       bugs of the core that fleets meet too rarely
 #     Tests/PlantedBugs/run.sh AppStore         bugs of what Apple's replies mean
+#     Tests/PlantedBugs/run.sh Fulfilment       bugs of what inventory services' replies mean
 #
 # A patch says in its head what is wrong with it (first line). In `Simulation` one of SEEDS runs must break a promise; in
 # the others it names the suite that must notice ("Suite: …", a filter of `swift test`). A patch that does not apply any
@@ -33,6 +34,8 @@ case $folder in
         parts="$below Sources/Processing Tests/ProcessingTests docs/architecture.md" ;;
     AppStore)
         parts="$below Sources/AppStore Tools/CertificateMaking Tests/AppStoreTests" ;;
+    Fulfilment)
+        parts="$below Sources/AppStore Sources/Fulfilment Tests/FulfilmentTests" ;;
     *)
         echo "no such folder of patches: $folder" >&2
         exit 64 ;;

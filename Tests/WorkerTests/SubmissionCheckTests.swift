@@ -21,7 +21,7 @@ struct SubmissionCheckTests {
         let verifiers = SignatureVerifiers(roots: try TrustedRoots.apple())
         let content = VerificationParts(
             checker: LocalChecker(apps: [AppRules(app: app, receipts: .verifyReceipt)], verifiers: verifiers),
-            verifiers: verifiers, services: [])
+            verifiers: verifiers, services: [:])
         let record = InputRecord(
             origin: Origin(topic: "receipts.submitted", partition: 0, offset: 7), key: nil, value: Array(value.utf8),
             timestamp: timestamp)

@@ -321,12 +321,14 @@ extension ModelConnection: LedgerConnection {
                     row.dueAt = now
                     row.leasedUntil = nil
                     row.attempts = 0
+                    (row.since, row.answer) = (nil, nil)
                     model.tables.outbox[lease.key] = row
-                case .postponed(let lease, let delay):
+                case .postponed(let lease, let delay, let tried):
                     guard isOwned(lease), var row = model.tables.outbox[lease.key] else { continue }
                     row.dueAt = now + delay
                     row.leasedUntil = nil
-                    row.attempts += 1
+                    row.attempts += Int(tried.attempts)
+                    if case .answered(let answer) = tried { row.answer = answer }
                     model.tables.outbox[lease.key] = row
                 }
             }
@@ -337,9 +339,11 @@ extension ModelConnection: LedgerConnection {
         try call(.measure) {
             let workers = model.tables.sign(of: worker, now: now)
             let (apps, waiting) = model.tables.sizes
-            let firstDue = model.tables.outbox.values.map { $0.dueAt - Int64($0.attempts) * LedgerMeasure.outboxTry }
+            let events = model.tables.outbox.values.filter { $0.step != .call }
+            let firstDue = events.map { $0.dueAt - Int64($0.attempts) * LedgerMeasure.outboxTry }
             let measure = LedgerMeasure(
-                retries: apps, waiting: waiting, held: model.tables.held, outboxRows: model.tables.outbox.count,
+                retries: apps, waiting: waiting, held: model.tables.held, calls: model.tables.calls,
+                outboxRows: model.tables.outbox.count,
                 outboxAge: max(0, now - (firstDue.min() ?? now)), workers: workers,
                 takenAt: Timestamp(milliseconds: now))
             model.tables.cap(at: now + longestDelayMilliseconds)

@@ -24,6 +24,9 @@ public final class ModelTables {
         var attempts = 0
         var lease: Int64 = 0
         var leasedUntil: Int64?
+        /// Of a call: since when it is owed, and the service's latest answer.
+        var since: Int64?
+        var answer: ServiceAnswer?
         let stub: QuarantineStub?
     }
 
@@ -258,6 +261,16 @@ public final class ModelTables {
 
     // MARK: Outbox
 
+    /// Calls that are owed, by app.
+    var calls: [LedgerMeasure.Calls] {
+        let rows = Dictionary(grouping: outbox.values.filter { $0.step == .call }, by: \.target)
+        return rows.sorted { $0.key.text < $1.key.text }.compactMap { target, rows in
+            LedgerMeasure.Calls(
+                of: target, rows: rows.count, refused: rows.count { $0.answer?.isRefusal == true },
+                oldest: rows.compactMap(\.since).min())
+        }
+    }
+
     func owe(_ new: NewOutboxRow, now: Int64) {
         if let there = outbox[new.key] {
             guard case .pending = new.key, there.leasedUntil != nil else { return }
@@ -267,7 +280,8 @@ public final class ModelTables {
             return
         }
         outbox[new.key] = Owed(
-            sequence: nextSequence(), step: new.step, target: new.target, dueAt: now + new.delay, stub: new.stub)
+            sequence: nextSequence(), step: new.step, target: new.target, dueAt: now + new.delay,
+            since: new.step == .call ? now : nil, stub: new.stub)
     }
 
     // MARK: Origins

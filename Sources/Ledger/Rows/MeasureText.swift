@@ -1,8 +1,8 @@
 import Contract
 
 extension LedgerMeasure {
-    /// The form of a column: a line for the outbox, one for each app, endpoint and held group. Behind an endpoint's or
-    /// a group's line follow the time of its oldest record and the details.
+    /// The form of a column: a line for the outbox, one for each app, endpoint, held group and app with calls. Behind an
+    /// endpoint's or a group's line follow the time of its oldest record and the details.
     public var text: String {
         func line(_ kind: String, _ numbers: [Int64], _ words: String) -> String {
             let flat = String(words.map { $0.isNewline ? " " : $0 })
@@ -22,6 +22,11 @@ extension LedgerMeasure {
             lines += since(held.oldest)
             lines += held.details.map { line("detail", [0], $0) }
         }
+        lines += calls.map { calls in
+            line(
+                "calls", [Int64(calls.rows), Int64(calls.refused), calls.oldest?.milliseconds ?? 0],
+                calls.bundleID.rawValue)
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -30,6 +35,7 @@ extension LedgerMeasure {
         var retries: [App] = []
         var waiting: [Waiting] = []
         var held: [(bundleID: BundleID, cause: HoldCause, rows: Int, details: [String], oldest: Timestamp?)] = []
+        var calls: [Calls] = []
         var outbox: (rows: Int, age: Int64, later: Int)?
         for line in text.split(separator: "\n") {
             var rest = line[...]
@@ -58,6 +64,12 @@ extension LedgerMeasure {
                 } else if let last = waiting.popLast() {
                     waiting.append(Waiting(endpoint: last.endpoint, rows: last.rows, oldest: oldest))
                 }
+            case "calls":
+                guard let refused = Int(word()), let oldest = Int64(word()) else { continue }
+                calls.append(
+                    Calls(
+                        bundleID: BundleID(String(rest)), rows: Int(first), refused: refused,
+                        oldest: oldest == 0 ? nil : Timestamp(milliseconds: oldest)))
             case "detail": if !held.isEmpty { held[held.count - 1].details.append(String(rest)) }
             default: continue
             }
@@ -66,7 +78,7 @@ extension LedgerMeasure {
         self.init(
             retries: retries, waiting: waiting,
             held: held.map { Held($0.bundleID, $0.cause, rows: $0.rows, $0.details, oldest: $0.oldest) },
-            outboxRows: outbox.rows,
-            outboxAge: outbox.age, later: outbox.later)
+            calls: calls, outboxRows: outbox.rows, outboxAge: outbox.age,
+            later: outbox.later)
     }
 }

@@ -28,7 +28,8 @@ public enum OutboxColumns: Int32, TableColumn {
             case .target: row.text(new.target.text)
             case .dueAt: row.time(now.advanced(by: .milliseconds(new.delay)))
             case .reason: row.text(new.stub?.reason)
-            case .recordTime: row.time(new.stub?.timestamp)
+            // Of a call, when it was first owed: its pauses differ too much to reckon that from its attempts.
+            case .recordTime: row.time(new.stub?.timestamp ?? (new.step == .call ? now : nil))
             case .digest: row.blob(new.stub?.digest.bytes)
             case .size: row.integer(new.stub.map { Int64($0.size) })
             case .sequence, .leasedUntil, .attempts: break
@@ -59,7 +60,7 @@ public enum OutboxColumns: Int32, TableColumn {
         else { return nil }
         return OutboxRow(
             key: key, step: step, target: target, dueAt: row.time(.dueAt), isLeased: !row.isNull(.leasedUntil),
-            attempts: row.int(.attempts))
+            attempts: row.int(.attempts), answer: step == .call ? row.answer : nil)
     }
 
     /// Keys of a submission's own events, of its grants and of the copies that it asked for.
@@ -75,6 +76,10 @@ public enum OutboxColumns: Int32, TableColumn {
         }
         return keys + grants.map { .granted($0.reference, repeatOf: key.submissionID) }
     }
+}
+
+extension TableRow where Column == OutboxColumns {
+    fileprivate var answer: ServiceAnswer? { isNull(.reason) ? nil : ServiceAnswer(text: text(.reason)) }
 }
 
 /// A row of the outbox that is due, in the columns ``OutboxColumns/shown``.

@@ -162,9 +162,9 @@ struct OutboxTable {
             case .called(let lease):
                 endPublished()
                 statements.append(called(lease, now: now))
-            case .postponed(let lease, let delay):
+            case .postponed(let lease, let delay, let tried):
                 endPublished()
-                statements.append(postponed(lease, until: now.advanced(by: .milliseconds(delay))))
+                statements.append(postponed(lease, tried, until: now.advanced(by: .milliseconds(delay))))
             }
         }
         endPublished()
@@ -180,7 +180,8 @@ struct OutboxTable {
         PostgresStatement(
             """
             UPDATE outbox SET
-                step = 'publish', target = $4::text, due_at = $5::bigint, leased_until = NULL, attempts = 0
+                step = 'publish', target = $4::text, due_at = $5::bigint, leased_until = NULL, attempts = 0,
+                reason = NULL, record_time = NULL
             WHERE \(isLeased)
             """
         ) {
@@ -190,12 +191,21 @@ struct OutboxTable {
         }
     }
 
-    private static func postponed(_ lease: OutboxLease, until moment: Timestamp) -> PostgresStatement {
+    private static func postponed(
+        _ lease: OutboxLease, _ tried: OutboxTry, until moment: Timestamp
+    ) -> PostgresStatement {
         PostgresStatement(
-            "UPDATE outbox SET due_at = $4::bigint, leased_until = NULL, attempts = attempts + 1 WHERE \(isLeased)"
+            """
+            UPDATE outbox SET
+                due_at = $4::bigint, leased_until = NULL, attempts = attempts + $5::bigint::integer,
+                reason = coalesce($6::text, reason)
+            WHERE \(isLeased)
+            """
         ) {
             $0.lease(lease)
             $0.time(moment)
+            $0.integer(tried.attempts)
+            $0.text(tried.reason)
         }
     }
 

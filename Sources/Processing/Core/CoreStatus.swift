@@ -27,6 +27,17 @@ public struct CoreStatus: Sendable {
         public internal(set) var limit = Int.max
     }
 
+    /// The gates of fulfilment services, all together.
+    public struct Services: Sendable {
+        /// Services by their circuit breaker's phase; the phases are always the same ones.
+        public internal(set) var phases: [String: Int] = CircuitBreaker.Phase.none
+        /// Calls under way.
+        public internal(set) var inFlight = 0
+
+        /// No service.
+        public init() {}
+    }
+
     /// Submissions by state; the states are always the same ones, in the spelling of metrics.
     public let submissions: [String: Int]
     /// Quarantined records since the start, by reason.
@@ -35,6 +46,7 @@ public struct CoreStatus: Sendable {
     public let partitionsAssigned: Int
     public let partitionsOwned: Int
     public let gates: [Gates]
+    public let services: Services
     /// Nil while records are read.
     public let readingStop: ReadingStop?
 }
@@ -64,6 +76,7 @@ extension WorkerCore {
             submissions: byState, quarantined: submissions.news.totals, bytes: submissions.limit.bytesInFlight,
             partitionsAssigned: table.indices.count { table[$0].state != .vacant },
             partitionsOwned: table.indices.count { table[$0].state == .owned }, gates: submissions.gates.status,
+            services: submissions.gates.services,
             readingStop: readingStop)
     }
 
@@ -81,6 +94,15 @@ extension WorkerCore {
 }
 
 extension GateTable {
+    fileprivate var services: CoreStatus.Services {
+        var services = CoreStatus.Services()
+        forEachService { gate in
+            services.phases[gate.breaker.phase.rawValue, default: 0] += 1
+            services.inFlight += gate.inFlight
+        }
+        return services
+    }
+
     fileprivate var status: [CoreStatus.Gates] {
         var all: [CoreStatus.Gates] = []
         for service in Endpoint.Service.allCases {

@@ -112,7 +112,7 @@ extension WorkerCore {
             let retries = submissions.retryBytes
             turn.alert(.retriesHalfFull(bytes: retries.total, limit: retries.limit))
         }
-        outbox.sampled(rows: measure.outboxRows, at: turn.now)
+        outbox.sampled(measure, at: turn.now)
         var gates: [Int] = []
         for waiting in measure.waiting where waiting.rows > 0 {
             if let endpoint = waiting.endpoint { gates.append(submissions.gates.index(of: .apple(endpoint))) }

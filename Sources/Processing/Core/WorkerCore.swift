@@ -149,7 +149,11 @@ public struct WorkerCore: ~Copyable {
             turn.alert(.breakerClosed(endpoint, after: after, waited: sampler.rows(waitingFor: endpoint)))
             dueWork.addRows(at: gate)
             dueWork.schedule(at: turn.now)
+        case .serviceReplies(let app, let after):
+            turn.alert(.calls(.serviceAnswers(app, after: after, waited: sampler.calls(owedTo: app))))
+            outbox.schedule(at: turn.now)
         case .outboxDue(let moment): outbox.schedule(at: moment)
+        case .callOwed(let app): outbox.owes(callTo: app)
         case .mustStop(let reason): stop.end(for: reason)
         }
     }

@@ -58,7 +58,7 @@ struct CircuitBreaker: Sendable {
     }
 
     /// Calls at once when all are made.
-    private let ceiling: Int
+    private var ceiling: Int
     private var state = State.closed
     private var era: UInt64 = 0
     /// All calls that ended lately, and those of them that were no retries.
@@ -83,6 +83,9 @@ struct CircuitBreaker: Sendable {
         all = CallCounts(length: Policy.window)
         fresh = CallCounts(length: Policy.window)
     }
+
+    /// Changes the calls at once when all are made.
+    mutating func allow(calls ceiling: Int) { self.ceiling = ceiling }
 
     var phase: Phase {
         switch state {

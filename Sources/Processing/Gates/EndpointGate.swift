@@ -46,6 +46,8 @@ struct EndpointGate: Sendable {
     let key: GateKey
     private(set) var breaker: CircuitBreaker
     private var limiter: ConcurrencyLimiter
+    /// Most calls at once that the configuration allows.
+    private var allowed: Int
     private var rate: RateLimiter?
     private var budget: RetryBudget
     private var continuations = FIFO<SubmissionToken>()
@@ -77,12 +79,15 @@ struct EndpointGate: Sendable {
         self.key = key
         breaker = CircuitBreaker(ceiling: mostCalls)
         limiter = ConcurrencyLimiter(most: mostCalls)
+        allowed = mostCalls
         self.rate = rate.map { RateLimiter(rate: $0) }
         budget = RetryBudget(mostCalls: mostCalls)
     }
 
-    /// Submissions that it keeps in memory.
+    /// Submissions and calls that it keeps in memory.
     var held: Int { waiting + inFlight + delayed }
+    /// Those of them that count against the allowance of all gates: calls for grants have the outbox's.
+    var heldSubmissions: Int { service == nil ? held : 0 }
     /// Whether time or work elsewhere may change something.
     var hasWork: Bool { held > 0 || breaker.phase != .closed || takesEarly }
 
@@ -91,6 +96,17 @@ struct EndpointGate: Sendable {
         guard let next else { return rate = nil }
         if rate == nil { rate = RateLimiter(rate: next) } else { rate?.change(to: next) }
     }
+
+    /// Allows another number of calls at once, and forgets what was learnt about the right one.
+    mutating func allow(calls most: Int) {
+        guard most != allowed else { return }
+        allowed = most
+        limiter = ConcurrencyLimiter(most: most)
+        breaker.allow(calls: most)
+    }
+
+    /// The app whose fulfilment service it is; nil for Apple's.
+    var service: BundleID? { if case .service(let app) = key { app } else { nil } }
 
     // MARK: Waiting
 

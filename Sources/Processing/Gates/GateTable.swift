@@ -1,8 +1,8 @@
 import Contract
 import Scheduling
 
-/// The gates of all endpoints. Together they hold at most half of the in-flight limit. Once half of that is used, one
-/// that is silent holds nobody but its calls, so that reading goes on.
+/// The gates of all endpoints. Together those of Apple's hold at most half of the in-flight limit. Once half of that is
+/// used, one that is silent holds nobody but its calls, so that reading goes on.
 ///
 /// There may be thousands, one for each app's key; only those with work are looked at in a turn.
 struct GateTable {
@@ -40,7 +40,11 @@ struct GateTable {
             let index = index(of: .apple(endpoint.endpoint))
             gates[index].setRate(endpoint.rate.map { $0 / Double(max(1, workers)) })
         }
-        for service in apps.services { _ = index(of: .service(service)) }
+        for service in apps.services { gates[index(of: .service(service.bundleID))].allow(calls: service.calls) }
+    }
+
+    func forEachService(_ body: (EndpointGate) -> Void) {
+        for gate in gates where gate.service != nil { body(gate) }
     }
 
     func forEachGate(of service: Endpoint.Service, _ environment: Environment, _ body: (EndpointGate) -> Void) {
@@ -55,9 +59,9 @@ struct GateTable {
 
     /// Changes a gate and keeps the totals right.
     mutating func update<Result>(_ index: Int, _ body: (inout EndpointGate) -> Result) -> Result {
-        let before = gates[index].held
+        let before = gates[index].heldSubmissions
         let result = body(&gates[index])
-        held += gates[index].held - before
+        held += gates[index].heldSubmissions - before
         if !gates[index].isActive, gates[index].hasWork {
             gates[index].isActive = true
             active.append(index)
@@ -91,10 +95,10 @@ struct GateTable {
 
     /// A change of an endpoint's trouble.
     enum TroubleChange {
-        case began(Endpoint, fault: String?)
-        case ended(Endpoint, after: Duration)
+        case began(GateKey, fault: String?)
+        case ended(GateKey, after: Duration)
         /// Rows that wait are its probes, whatever their due time.
-        case needsProbes
+        case needsProbes(GateKey)
     }
 
     /// Notices that the trouble of a gate's endpoint has begun or ended; each is said once.
@@ -103,18 +107,18 @@ struct GateTable {
         if !isHalfOpen { gates[index].isProbing = false }
         let isTroubled = gates[index].isTroubled
         let since = gates[index].troubledSinceTold
-        guard isTroubled != (since != nil) || isHalfOpen, case .apple(let endpoint) = gates[index].key else {
-            return nil
-        }
+        guard isTroubled != (since != nil) || isHalfOpen else { return nil }
+        let key = gates[index].key
         if isHalfOpen {
             defer { gates[index].isProbing = true }
-            return gates[index].held == 0 && !gates[index].isProbing ? .needsProbes : nil
+            return gates[index].held == 0 && !gates[index].isProbing ? .needsProbes(key) : nil
         }
         gates[index].troubledSinceTold = isTroubled ? now : nil
         gates[index].troubleToldAt = gates[index].troubledSinceTold
-        gates[index].takesEarlySince = isTroubled ? nil : wall
-        guard let since else { return .began(endpoint, fault: gates[index].fault) }
-        return .ended(endpoint, after: now - since)
+        // Calls that wait for a service are due within a minute anyway.
+        gates[index].takesEarlySince = isTroubled || gates[index].service != nil ? nil : wall
+        guard let since else { return .began(key, fault: gates[index].fault) }
+        return .ended(key, after: now - since)
     }
 
     /// Removes gates without work from the active ones, at the end of a turn.

@@ -104,8 +104,8 @@ public struct PublishTask: Sendable {
 public struct CallTask: Sendable {
     public let token: OutboxToken
     public let grant: Grant
-    /// Calls for it so far.
-    public let attempts: Int
+    /// The apps file as of now.
+    public let apps: AppsSnapshot
 }
 
 /// Why the core is done.
@@ -126,6 +126,7 @@ public enum Alert: Hashable, Sendable {
     /// Told again and again while it lasts, with the rows that wait in `retries` for it.
     case breakerStillOpen(Endpoint, after: Duration, waiting: Int)
     case breakerClosed(Endpoint, after: Duration, waited: Int)
+    case calls(CallAlert)
     /// Rows that were in `retries` when the worker started, and those of them that a person must decide.
     ///
     /// - `oldest`: how long ago the record of the oldest held one came; nil where that is not known.
@@ -166,4 +167,20 @@ public enum Alert: Hashable, Sendable {
     case recordEndsWorkers(Origin)
     /// A row of `retries` whose check ended worker after worker is held for a person.
     case rowEndsWorkers(Origin)
+}
+
+/// News of fulfilment calls.
+public enum CallAlert: Hashable, Sendable {
+    /// An app's fulfilment service is not called for now. Its grants stay owed; nothing else waits for it.
+    /// - Parameter fault: the words of the latest failed call; nil if replies only took too long.
+    case serviceAway(BundleID, fault: String?)
+    /// Told again and again while it lasts, with the grants that wait for it.
+    case serviceStillAway(BundleID, after: Duration, waiting: Int)
+    case serviceAnswers(BundleID, after: Duration, waited: Int)
+    /// An app's service answers, and does not take some grants.
+    case grantsRefused(BundleID, rows: Int)
+    case grantsRefusedOver(BundleID, after: Duration)
+    /// Grants wait for a service that the apps file does not name any more.
+    case serviceMissing(BundleID, rows: Int)
+    case serviceMissingOver(BundleID, after: Duration)
 }

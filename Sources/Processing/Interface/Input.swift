@@ -93,10 +93,10 @@ public struct PublishReport: Sendable {
 /// The end of a fulfilment call.
 public struct Called: Sendable {
     public enum Result: Hashable, Sendable {
-        /// The service has the grant: 2xx, or 409 that names this grant.
+        /// The service has the grant.
         case accepted
-        /// Anything else, which may not have been applied. It is tried again for ever.
-        case failed
+        /// Anything else: it may not have been applied, and is tried again for ever.
+        case notAccepted(ServiceAnswer)
     }
 
     public let token: OutboxToken
@@ -104,8 +104,18 @@ public struct Called: Sendable {
     public let outcome: CallOutcome
     /// How long the call took.
     public let took: Duration
+    /// The fault, in words for people, if the service did not answer.
+    var fault: String? {
+        guard case .notAccepted(let answer) = result, outcome != .replied, outcome != .unknown else { return nil }
+        return answer.words
+    }
+    /// How long the service asks not to be called for this grant; nil if it says nothing.
+    public let retryAfter: Duration?
 
-    public init(token: OutboxToken, result: Result, outcome: CallOutcome, took: Duration) {
+    public init(
+        token: OutboxToken, result: Result, outcome: CallOutcome, took: Duration, retryAfter: Duration? = nil
+    ) {
+        self.retryAfter = retryAfter
         self.token = token
         self.result = result
         self.outcome = outcome

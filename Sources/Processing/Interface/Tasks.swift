@@ -142,16 +142,28 @@ public final class AppsSnapshot: Sendable {
     public let version: Int
     /// Apple's endpoints that submissions of these apps may need.
     public let endpoints: [EndpointLimit]
-    /// Apps with a fulfilment service.
-    public let services: [BundleID]
+    /// Fulfilment services.
+    public let services: [ServiceLimit]
     /// The part that HTTP and checkers read; the core does not.
     public let content: any Sendable
 
-    public init(version: Int, endpoints: [EndpointLimit], services: [BundleID], content: any Sendable) {
+    public init(version: Int, endpoints: [EndpointLimit], services: [ServiceLimit], content: any Sendable) {
         self.version = version
         self.endpoints = endpoints
         self.services = services
         self.content = content
+    }
+}
+
+/// How much an app's fulfilment service may be called.
+public struct ServiceLimit: Hashable, Sendable {
+    public let bundleID: BundleID
+    /// Most calls at once from this worker.
+    public let calls: Int
+
+    public init(_ bundleID: BundleID, calls: Int) {
+        self.bundleID = bundleID
+        self.calls = calls
     }
 }
 

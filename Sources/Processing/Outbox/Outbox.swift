@@ -31,7 +31,8 @@ struct Outbox: ~Copyable {
     func nextMoment(_ turn: borrowing Turn) -> Instant? { mayTake(turn) ? work.nextAt : nil }
 
     mutating func schedule(at moment: Instant) { work.schedule(at: moment) }
-    mutating func sampled(rows: Int, at now: Instant) { work.sampled(rows: rows, at: now) }
+    mutating func sampled(_ measure: LedgerMeasure, at now: Instant) { work.sampled(measure, at: now) }
+    mutating func owes(callTo app: BundleID) { work.owes(callTo: app) }
 
     /// A row whose call has ended is due once the ledger has the report.
     private func mayTake(_ turn: borrowing Turn) -> Bool {
@@ -89,12 +90,16 @@ struct Outbox: ~Copyable {
         let gate = gates.index(of: .service(grant.claimant.bundleID))
         let lane: EndpointGate.Lane = rows[row].attempts > 0 ? .retry : .first
         let now = turn.now
-        guard let pass = gates.update(gate, { $0.pass(lane, at: now) }) else { return postpone(row, &turn) }
+        guard let apps = turn.apps, let pass = gates.update(gate, { $0.pass(lane, at: now) }) else {
+            return postpone(row, after: .notMade, OutboxWork.roomPause, &turn)
+        }
         move(row, to: .calling(gate: gate, pass), &turn)
-        turn.actions.calls.append(CallTask(token: row, grant: grant, attempts: rows[row].attempts))
+        turn.actions.calls.append(CallTask(token: row, grant: grant, apps: apps))
     }
 
     /// A fulfilment call ended. If it was accepted the row's event is next, otherwise the row is due later.
+    ///
+    /// A service that finds fault with one grant finds the same fault in seconds, so such a grant waits longer.
     mutating func callEnded(_ called: Called, _ gates: inout GateTable, _ turn: inout Turn) {
         let row = called.token
         guard rows.contains(row), case .calling(let gate, let pass) = rows[row].state else { return }
@@ -102,12 +107,17 @@ struct Outbox: ~Copyable {
         let (now, unit) = (turn.now, Double.random(in: 0..<1, using: &turn.generator))
         gates.update(gate) {
             $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
+            if called.fault != nil || $0.breaker.phase == .closed { $0.fault = called.fault }
         }
         switch called.result {
         case .accepted:
             finish(row, .called(rows[row].lease), &turn)
             work.schedule(at: now)
-        case .failed: postpone(row, &turn)
+        case .notAccepted(let answer):
+            let backoff = answer.isRefusal ? OutboxWork.refusalBackoff : OutboxWork.backoff
+            let pause = backoff.delay(afterFailures: rows[row].attempts + 1, using: &turn.generator)
+            let asked = min(called.retryAfter ?? .zero, OutboxWork.longestAsked)
+            postpone(row, after: .answered(answer), max(pause, asked), &turn)
         }
     }
 
@@ -116,14 +126,17 @@ struct Outbox: ~Copyable {
         guard rows.contains(row) else { return }
         switch result {
         case .acknowledged: finish(row, .published(rows[row].lease), &turn)
-        case .failed: postpone(row, &turn)
+        case .failed:
+            let pause = OutboxWork.backoff.delay(afterFailures: rows[row].attempts + 1, using: &turn.generator)
+            postpone(row, after: .failed, pause, &turn)
         }
     }
 
-    private mutating func postpone(_ row: OutboxToken, _ turn: inout Turn) {
-        let delay = OutboxWork.backoff.delay(afterFailures: rows[row].attempts + 1, using: &turn.generator)
+    private mutating func postpone(
+        _ row: OutboxToken, after tried: OutboxTry, _ delay: Duration, _ turn: inout Turn
+    ) {
         work.schedule(at: turn.now + delay)
-        finish(row, .postponed(rows[row].lease, delay: delay.wholeMilliseconds), &turn)
+        finish(row, .postponed(rows[row].lease, delay: delay.wholeMilliseconds, after: tried), &turn)
     }
 
     private mutating func finish(_ row: OutboxToken, _ report: OutboxReport, _ turn: inout Turn) {

@@ -7,6 +7,10 @@ struct OutboxWork {
     static let roomPause: Duration = .milliseconds(250)
     /// Until a row whose event or call failed is due again.
     static let backoff = Backoff(base: .seconds(2), cap: .seconds(60), jitter: .equal)
+    /// The same for a grant that its service refuses.
+    static let refusalBackoff = Backoff(base: .seconds(2), cap: .seconds(900), jitter: .equal)
+    /// Longest pause that a service may ask for a grant.
+    static let longestAsked: Duration = .seconds(900)
 
     /// At so many rows, outcomes wait for the broker instead.
     private let full: Int
@@ -16,15 +20,24 @@ struct OutboxWork {
     /// By the latest sample.
     private(set) var isFull = false
     private var round = FIFO<OutboxTarget>()
+    /// Apps whose services are owed calls: by the latest sample, and by this worker's writes since the one before.
+    private var owed: Set<BundleID> = []
+    private var owedLately: Set<BundleID> = []
 
     init(full: Int) { self.full = full }
 
     mutating func schedule(at moment: Instant) { nextAt.bringForward(to: moment) }
 
-    mutating func sampled(rows: Int, at now: Instant) {
-        isFull = rows >= full
-        if rows > 0 { schedule(at: now) }
+    /// Calls leave room for events: however many wait for one service, all that Kafka does not take is owed.
+    mutating func sampled(_ measure: LedgerMeasure, at now: Instant) {
+        let calls = measure.calls.reduce(0) { $0 + $1.rows }
+        isFull = measure.outboxRows - calls >= full
+        owed = owedLately.union(measure.calls.map(\.bundleID))
+        owedLately = []
+        if measure.outboxRows > 0 { schedule(at: now) }
     }
+
+    mutating func owes(callTo app: BundleID) { owedLately.insert(app) }
 
     /// The next target to ask for; nil once all were asked for in this round.
     ///
@@ -34,9 +47,12 @@ struct OutboxWork {
     /// Whether a round has begun and not ended.
     var isAmidRound: Bool { !round.isEmpty }
 
-    mutating func beginRound(services: [BundleID]) {
+    /// - Parameter services: Those of the apps file; only some of many are owed calls at a time.
+    mutating func beginRound(services: [ServiceLimit]) {
         for topic in Topic.outputs { round.append(.topic(topic)) }
-        for service in services { round.append(.service(service)) }
+        for service in services where owed.contains(service.bundleID) || owedLately.contains(service.bundleID) {
+            round.append(.service(service.bundleID))
+        }
     }
 
     mutating func takeTurn(at now: Instant) -> Bool {

@@ -25,6 +25,7 @@ struct Sampler {
     private var retriesFull = Reminder(quiet: Reminder.quiet)
     private var outboxFull = Reminder(quiet: Reminder.quiet)
     private var later = Reminder()
+    private var callReminders = CallReminders()
 
     init(_ worker: WorkerSign) { self.worker = worker }
 
@@ -32,6 +33,8 @@ struct Sampler {
     var hasSample: Bool { last != nil }
 
     func rows(waitingFor endpoint: Endpoint) -> Int { last?.waiting.first { $0.endpoint == endpoint }?.rows ?? 0 }
+
+    func calls(owedTo app: BundleID) -> Int { last?.calls.first { $0.bundleID == app }?.rows ?? 0 }
 
     /// When the ledger is sampled; nil while it cannot be.
     func nextMoment(_ turn: borrowing Turn) -> Instant? { turn.ledgerCalls.isUnderWay(.measure) ? nil : nextAt }
@@ -136,6 +139,7 @@ struct Sampler {
             held[group] = nil
             if let since = reminder.since { turn.alert(.heldOver(group, after: now - since)) }
         }
+        callReminders.remind(of: measure.calls, &gates, &turn)
         for waiting in measure.waiting {
             guard let endpoint = waiting.endpoint, case let gate = gates.index(of: .apple(endpoint)),
                 let since = gates[gate].troubledSinceTold,

@@ -248,9 +248,13 @@ extension Submissions {
             index += 1
             gates.update(gate) { $0.advance(to: now) }
             switch gates.noticeTrouble(at: gate, now, wall: turn.wall) {
-            case .began(let endpoint, let fault): turn.alert(.breakerOpened(endpoint, fault: fault))
-            case .ended(let endpoint, let after): turn.signal(.endpointReplies(endpoint, gate: gate, after: after))
-            case .needsProbes: turn.signal(.rowsDue)
+            case .began(.apple(let endpoint), let fault): turn.alert(.breakerOpened(endpoint, fault: fault))
+            case .began(.service(let app), let fault): turn.alert(.calls(.serviceAway(app, fault: fault)))
+            case .ended(.apple(let endpoint), let after):
+                turn.signal(.endpointReplies(endpoint, gate: gate, after: after))
+            case .ended(.service(let app), let after): turn.signal(.serviceReplies(app, after: after))
+            case .needsProbes(.apple): turn.signal(.rowsDue)
+            case .needsProbes(.service): turn.signal(.outboxDue(now))
             case nil: break
             }
             guard gates[gate].waiting > 0 else { continue }

@@ -177,6 +177,9 @@ extension Submissions {
             if !flights[token].isRecord, beginsToWait(token, .wait(entry)) { turn.signal(.outboxDue(turn.now)) }
         case .granted, .redelivery, .repeated, .failed:
             // Events of due rows are owed from the start, and calls come before events.
+            if flights[token].options.owesCall, let app = flights[token].claimant?.bundleID {
+                turn.signal(.callOwed(app))
+            }
             if !flights[token].isRecord || flights[token].options.owesCall { turn.signal(.outboxDue(turn.now)) }
         }
         flights[token].content = nil

@@ -52,8 +52,12 @@ enum Signal {
     case retriesGrew
     /// The trouble of a gate's endpoint is over.
     case endpointReplies(Endpoint, gate: Int, after: Duration)
+    /// A fulfilment service that was away is called again.
+    case serviceReplies(BundleID, after: Duration)
     /// A row of the outbox is due then.
     case outboxDue(Instant)
+    /// Grants of an app are owed to its fulfilment service.
+    case callOwed(BundleID)
     /// A person must look.
     case mustStop(StopReason)
 }

@@ -119,7 +119,7 @@ struct OutboxTests {
     func postponed() throws {
         try take(item(.publish(Fixture.rendered("t1").event), .publish))
         bench.published(try #require(bench.takePublishes().first), .failed)
-        guard case .postponed(_, let delay) = try #require(try reports().first) else {
+        guard case .postponed(_, let delay, _) = try #require(try reports().first) else {
             Issue.record("it is due later")
             return
         }
@@ -163,9 +163,113 @@ struct OutboxTests {
     func callFailed() throws {
         try take(item(.call(grant), .call))
         let call = try #require(bench.takeCalls().first)
-        bench.send(.called([Called(token: call.token, result: .failed, outcome: .failed, took: .milliseconds(9))]))
+        bench.send(
+            .called([
+                Called(
+                    token: call.token, result: .notAccepted(ServiceAnswer(isRefusal: false, "HTTP 500")),
+                    outcome: .failed, took: .milliseconds(9))
+            ]))
         guard case .postponed = try #require(try reports().first) else {
             Issue.record("it is due later")
+            return
+        }
+    }
+
+    /// Has a call for the grant made, and ended without a yes.
+    /// - Returns: the report about its row.
+    private func refuse(
+        _ answer: ServiceAnswer, _ outcome: CallOutcome, attempts: Int = 0, retryAfter: Duration? = nil
+    ) throws -> (delay: Int64, tried: OutboxTry)? {
+        try take(
+            OutboxItem(
+                lease: OutboxLease(key: Fixture.rendered("t1").key, step: .call, number: 4), attempts: attempts,
+                work: .call(grant)))
+        let call = try #require(bench.takeCalls().first)
+        bench.send(
+            .called([
+                Called(
+                    token: call.token, result: .notAccepted(answer), outcome: outcome, took: .milliseconds(9),
+                    retryAfter: retryAfter)
+            ]))
+        guard case .postponed(_, let delay, let tried) = try #require(try reports().first) else { return nil }
+        return (delay, tried)
+    }
+
+    @Test("a grant that its service refuses stays owed with the answer, and is called for at most every quarter hour")
+    func refused() throws {
+        let answer = ServiceAnswer(isRefusal: true, "HTTP 422")
+        let report = try #require(try refuse(answer, .replied, attempts: 20))
+        #expect(report.tried == .answered(answer))
+        #expect((450_000...900_000).contains(report.delay))
+    }
+
+    @Test("a failed call is made again within a minute, or when the service asks for it, a quarter hour at most")
+    func retryAfter() throws {
+        let answer = ServiceAnswer(isRefusal: false, "HTTP 500")
+        let plain = try #require(try refuse(answer, .failed, attempts: 20))
+        #expect(plain.tried == .answered(answer) && (30_000...60_000).contains(plain.delay))
+    }
+
+    @Test(
+        "a pause that the service asks for is obeyed",
+        arguments: [(Duration.seconds(300), Int64(300_000)), (.seconds(7200), Int64(900_000))])
+    func asked(pause: Duration, delay: Int64) throws {
+        let report = try #require(
+            try refuse(ServiceAnswer(isRefusal: true, "HTTP 422"), .replied, retryAfter: pause))
+        #expect(report.delay == delay)
+    }
+
+    @Test("a service that is away is told once, and its return, with the grants that waited")
+    func away() throws {
+        bench.measure = LedgerMeasure(
+            retries: [], waiting: [],
+            calls: [.init(bundleID: Fixture.app, rows: 70, refused: 0, oldest: nil)], outboxRows: 70, outboxAge: 0)
+        let rows = (0..<70).map { number in
+            OutboxItem(
+                lease: OutboxLease(key: Fixture.rendered("t\(number)").key, step: .call, number: 4), attempts: 0,
+                work: .call(grant))
+        }
+        try bench.own()
+        bench.isNothingDue = false
+        bench.wait(.seconds(11))
+        let (id, _) = try #require(bench.takeRequest { if case .takeOutbox(let list) = $0 { list } else { nil } })
+        bench.send(.ledger(id, .success(.outbox(rows))))
+        for call in bench.takeCalls() {
+            bench.send(
+                .called([
+                    Called(
+                        token: call.token, result: .notAccepted(ServiceAnswer(isRefusal: false, "HTTP 500")),
+                        outcome: .failed, took: .milliseconds(9))
+                ]))
+        }
+        #expect(bench.takeAlerts() == [.calls(.serviceAway(Fixture.app, fault: "HTTP 500"))])
+        #expect(bench.core.status.services.phases["open"] == 1)
+        #expect(bench.core.status.gates.allSatisfy { $0.phases["open"] == 0 })
+    }
+
+    @Test("refused grants, and grants of an app without a service, are told until they are over")
+    func reminders() throws {
+        func measure(_ calls: [LedgerMeasure.Calls]) {
+            bench.measure = LedgerMeasure(retries: [], waiting: [], calls: calls, outboxRows: 1, outboxAge: 0)
+            bench.wait(.seconds(31))
+        }
+        try bench.own()
+        _ = bench.takeAlerts()
+        measure([
+            .init(bundleID: Fixture.app, rows: 5, refused: 2, oldest: nil),
+            .init(bundleID: "com.example.gone", rows: 3, refused: 0, oldest: nil),
+        ])
+        #expect(
+            bench.takeAlerts() == [
+                .calls(.grantsRefused(Fixture.app, rows: 2)), .calls(.serviceMissing("com.example.gone", rows: 3)),
+            ])
+        measure([])
+        let over = bench.takeAlerts()
+        try #require(over.count == 2)
+        guard case .calls(.serviceMissingOver("com.example.gone", _)) = over[0],
+            case .calls(.grantsRefusedOver(Fixture.app, _)) = over[1]
+        else {
+            Issue.record("\(over)")
             return
         }
     }

@@ -51,7 +51,7 @@ struct ActionTakerTests {
             AttemptTask(
                 token: token, submission: submission, question: Fixture.question(), attempts: 0, apps: Fixture.apps)
         ]
-        actions.calls = [CallTask(token: OutboxToken(slot: 0, use: 1), grant: grant, attempts: 0)]
+        actions.calls = [CallTask(token: OutboxToken(slot: 0, use: 1), grant: grant, apps: Fixture.apps)]
         actions.writes = [WriteBatch(id: BatchID(rawValue: 1), decisions: [])]
         actions.requests = [LedgerRequest(id: RequestID(rawValue: 1), call: .checkpoint([]))]
         actions.publishes = [PublishTask(token: PublishToken(slot: 0, use: 1), event: Fixture.rendered("t1").event)]

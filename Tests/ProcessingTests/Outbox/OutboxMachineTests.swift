@@ -11,6 +11,10 @@ final class OutboxMachineTests {
     private var gates = GateTable(most: 100, mostCalls: 30)
     private var outbox = Outbox(most: 8, mostOfTarget: 4, full: 10)
 
+    private func sample(_ rows: Int, _ calls: [LedgerMeasure.Calls] = []) -> LedgerMeasure {
+        LedgerMeasure(retries: [], waiting: [], calls: calls, outboxRows: rows, outboxAge: 0)
+    }
+
     private func requests() -> [OutboxRequest] {
         outbox.take(&gates, &turn)
         guard case .takeOutbox(let requests) = turn.calls.last else { return [] }
@@ -38,9 +42,9 @@ final class OutboxMachineTests {
     @Test("are asked for once a sample has some, a part of the room for each topic")
     func sample() {
         #expect(result { requests() }.isEmpty)
-        outbox.sampled(rows: 0, at: turn.now)
+        outbox.sampled(sample(0), at: turn.now)
         #expect(result { requests() }.isEmpty)
-        outbox.sampled(rows: 1, at: turn.now)
+        outbox.sampled(sample(1), at: turn.now)
         let asked = result { requests() }
         #expect(asked.map(\.target) == Topic.outputs.map { .topic($0) })
         #expect(asked.allSatisfy { $0.limit == 2 })
@@ -48,7 +52,7 @@ final class OutboxMachineTests {
 
     @Test("are not asked for while the reports of others are not at the ledger")
     func reports() throws {
-        outbox.sampled(rows: 1, at: turn.now)
+        outbox.sampled(sample(1), at: turn.now)
         _ = requests()
         let row = try #require(result { take([item("1")]).first })
         outbox.published(row, .acknowledged, &turn)
@@ -63,13 +67,13 @@ final class OutboxMachineTests {
 
     @Test("are due later if the broker does not take them, and longer after more attempts")
     func postponed() throws {
-        outbox.sampled(rows: 1, at: turn.now)
+        outbox.sampled(sample(1), at: turn.now)
         _ = requests()
         for row in take([item("1"), item("2", attempts: 9)]) { outbox.published(row, .failed, &turn) }
         outbox.makeReports(&turn)
         guard case .report(let reports) = turn.calls.last else { return fail() }
         let delays = reports.compactMap { report -> Int64? in
-            guard case .postponed(_, let delay) = report else { return nil }
+            guard case .postponed(_, let delay, _) = report else { return nil }
             return delay
         }
         try #require(delays.count == 2)
@@ -78,7 +82,7 @@ final class OutboxMachineTests {
 
     @Test("are given back at a stop, each once")
     func dropped() {
-        outbox.sampled(rows: 1, at: turn.now)
+        outbox.sampled(sample(1), at: turn.now)
         _ = requests()
         let rows = take([item("1"), item("2")])
         #expect(result { outbox.dropRows(&turn) } == [item("1").lease, item("2").lease])
@@ -87,11 +91,39 @@ final class OutboxMachineTests {
         #expect(turn.calls.isEmpty)
     }
 
+    @Test("of a service are asked for while calls are owed to it, and only then")
+    func services() {
+        turn.apps = Fixture.apps
+        func asked() -> [OutboxTarget] {
+            turn.endCalls()
+            outbox.schedule(at: turn.now)
+            return requests().map(\.target)
+        }
+        #expect(!result { asked() }.contains(.service(Fixture.app)))
+        outbox.owes(callTo: Fixture.app)
+        #expect(result { asked() }.contains(.service(Fixture.app)))
+        outbox.sampled(sample(1), at: turn.now)
+        #expect(result { asked() }.contains(.service(Fixture.app)), "the sample may be older than the call")
+        outbox.sampled(sample(0), at: turn.now)
+        #expect(!result { asked() }.contains(.service(Fixture.app)))
+        outbox.sampled(sample(1, [.init(bundleID: Fixture.app, rows: 1, refused: 0, oldest: nil)]), at: turn.now)
+        #expect(result { asked() }.contains(.service(Fixture.app)))
+    }
+
+    @Test("that are calls leave room for events, however many there are")
+    func callsLeaveRoom() {
+        let calls = LedgerMeasure.Calls(bundleID: Fixture.app, rows: 95, refused: 0, oldest: nil)
+        outbox.sampled(sample(104, [calls]), at: turn.now)
+        #expect(!result { outbox.work.isFull })
+        outbox.sampled(sample(105, [calls]), at: turn.now)
+        #expect(result { outbox.work.isFull })
+    }
+
     @Test("let outcomes wait for the broker once a sample has as many as there may be")
     func full() {
-        outbox.sampled(rows: 9, at: turn.now)
+        outbox.sampled(sample(9), at: turn.now)
         #expect(!result { outbox.work.isFull })
-        outbox.sampled(rows: 10, at: turn.now)
+        outbox.sampled(sample(10), at: turn.now)
         #expect(result { outbox.work.isFull })
     }
 }

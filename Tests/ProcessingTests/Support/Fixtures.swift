@@ -13,7 +13,7 @@ enum Fixture {
     static let apps = AppsSnapshot(
         version: 1,
         endpoints: [verifyReceipt, sandbox, serverAPI].map { EndpointLimit(endpoint: $0) },
-        services: [app], content: 0)
+        services: [ServiceLimit(app, calls: 300)], content: 0)
 
     static func origin(_ offset: Int64, partition: Int32 = 0) -> Origin {
         Origin(topic: topic, partition: partition, offset: offset)

@@ -88,6 +88,21 @@ struct AlertNewsTests {
         #expect(alerts() == 0)
     }
 
+    @Test("of inventory services say whose grants wait, and for what")
+    func services() {
+        let app: BundleID = "com.example.game"
+        let told = tell([
+            .calls(.serviceAway(app, fault: nil)), .calls(.serviceStillAway(app, after: .seconds(60), waiting: 9)),
+            .calls(.grantsRefused(app, rows: 2)), .calls(.serviceMissing(app, rows: 3)),
+            .calls(.serviceAnswers(app, after: .seconds(60), waited: 9)),
+            .calls(.grantsRefusedOver(app, after: .seconds(60))), .calls(.serviceMissingOver(app, after: .seconds(1))),
+        ])
+        #expect(told.map(\.level) == [.warning, .error, .error, .error, .notice, .notice, .notice])
+        #expect(told.allSatisfy { $0.metadata["app"] == "com.example.game" })
+        #expect(told[0].metadata["cause"] == "answers take too long" && told[1].metadata["waiting"] == 9)
+        #expect(alerts() == 4)
+    }
+
     @Test("have a row each in docs/operations.md, which says what to do")
     func documented() throws {
         // Tests/WorkerTests/Drivers/AlertNewsTests.swift

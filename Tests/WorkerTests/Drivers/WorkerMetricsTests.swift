@@ -1,5 +1,6 @@
 import Configuration
 import Contract
+import Fulfilment
 import Ledger
 import Metrics
 import Processing
@@ -128,7 +129,7 @@ struct WorkerMetricsTests {
     func finished() throws {
         let registry = PrometheusRegistry()
         let metrics = WorkerMetrics(registry)
-        metrics.appsFileTaken(["com.example.game"], at: Timestamp(milliseconds: 1500))
+        metrics.appsFileTaken(["com.example.game"], services: [], at: Timestamp(milliseconds: 1500))
         let results: [DecisionResult] = [
             .written(.held(.credentialsRefused), publish: []), .written(.held(.credentialsRefused), publish: []),
             .written(.granted(created: 2), publish: []), .written(.redelivery, publish: []),
@@ -146,6 +147,34 @@ struct WorkerMetricsTests {
             #"grantor_grants_created_total{environment="production"} 2"#,
             "grantor_apps_file_reload_successful 1", "grantor_apps_file_read_timestamp_seconds 1.5",
         ] { #expect(text.contains(line + "\n"), "\(line)") }
+    }
+
+    @Test("tell calls to inventory services by app, also of those that no apps file names any more")
+    func services() {
+        let registry = PrometheusRegistry()
+        let metrics = WorkerMetrics(registry)
+        #expect(registry.render().contains("grantor_fulfilment_refused{app=\"other\"} 0\n"))
+        metrics.appsFileTaken(["a", "b"], services: ["a"], at: Timestamp(milliseconds: 0))
+        #expect(registry.render().contains("grantor_fulfilment_owed{app=\"a\"} 0\n"))
+        metrics.fulfilment.called("a", .accepted, took: .seconds(1))
+        metrics.fulfilment.called("b", .refused, took: .seconds(1))
+        metrics.measured(
+            LedgerMeasure(
+                retries: [], waiting: [],
+                calls: [
+                    .init(bundleID: "a", rows: 3, refused: 1, oldest: Timestamp(milliseconds: 1_000)),
+                    .init(bundleID: "gone", rows: 2, refused: 0, oldest: Timestamp(milliseconds: 4_000)),
+                    .init(bundleID: "lost", rows: 1, refused: 0, oldest: Timestamp(milliseconds: 3_000)),
+                ], outboxRows: 6, outboxAge: 0, takenAt: Timestamp(milliseconds: 11_000)))
+        let text = registry.render()
+        for line in [
+            #"calls_total{app="a",result="accepted"} 1"#, #"calls_total{app="other",result="refused"} 1"#,
+            #"calls_total{app="a",result="unanswered"} 0"#, "call_seconds_count 2", #"owed{app="a"} 3"#,
+            #"owed{app="other"} 3"#, #"refused{app="a"} 1"#, #"oldest_seconds{app="a"} 10"#,
+            #"oldest_seconds{app="other"} 8"#, #"breakers{phase="open"} 0"#, "calls_in_flight 0",
+        ] { #expect(text.contains("grantor_fulfilment_" + line + "\n"), "\(line)") }
+        metrics.measured(LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0))
+        #expect(registry.render().contains("grantor_fulfilment_owed{app=\"a\"} 0\n"))
     }
 
     @Test("count Apple's replies by status and by its own code, with a word for what is not known")
@@ -192,7 +221,7 @@ struct WorkerMetricsTests {
             let registry = PrometheusRegistry()
             let metrics = WorkerMetrics(registry)
             let names = (0..<apps).map { BundleID("com.example.app\($0)") }
-            metrics.appsFileTaken(names, at: Timestamp(milliseconds: 0))
+            metrics.appsFileTaken(names, services: names, at: Timestamp(milliseconds: 0))
             let decisions = try names.map { try decision(nil, app: $0) }
             metrics.wrote(
                 decisions, decisions.map { _ in .written(.granted(created: 1), publish: []) }, took: .zero,

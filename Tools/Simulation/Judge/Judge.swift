@@ -35,6 +35,7 @@ struct Judge {
         paidAndGranted(&found)
         oneAnswer(&found)
         everythingTold(&found)
+        everythingCalled(&found)
         doubts(&found)
         ownAnswers(&found)
         grown(&found)
@@ -141,6 +142,14 @@ struct Judge {
             if !witness.toldFailures.contains(failure.claimant.submissionKey) {
                 found.append(Violation(.told, "\(failure.claimant.submissionKey) failed, and nobody was told"))
             }
+        }
+    }
+
+    private func everythingCalled(_ found: inout [Violation]) {
+        guard !wasSetBack, !options.configurationsDiffer else { return }
+        for grant in tables.allGrants
+        where grant.claimant.bundleID == Script.calling && !witness.wasCalled(grant) && isOwed(grant.claimant) {
+            found.append(Violation(.called, "\(grant.reference) is granted, and its service has not heard of it"))
         }
     }
 

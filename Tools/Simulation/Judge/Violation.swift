@@ -26,6 +26,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case asked = "Apple is asked while it answers"
         /// A fulfilment service hears of a grant before anybody else.
         case calledFirst = "the fulfilment service hears first"
+        /// A fulfilment service hears of every grant of its app.
+        case called = "the fulfilment service hears of every grant"
         /// A record that cannot be read is on the quarantine topic, and nothing else is.
         case quarantined = "what cannot be read is quarantined"
         /// A batch that is written holds each submission and purchase once.

@@ -64,6 +64,7 @@ final class Witness {
     func abandoned(_ key: SubmissionKey, at moment: Int64) { abandonments[key] = moment }
 
     func called(_ grant: Grant, at moment: Int64) { called.insert(grant.reference) }
+    func wasCalled(_ grant: Grant) -> Bool { called.contains(grant.reference) }
 
     func isLarge(_ event: Event) -> Bool {
         guard let value = event.value, event.topic == .quarantined else { return false }

@@ -156,7 +156,7 @@ extension OutboxReport {
         switch self {
         case .published(let lease): "told: \(lease.key.text)"
         case .called(let lease): "called for: \(lease.key.text)"
-        case .postponed(let lease, let delay): "again in \(delay.seconds) s: \(lease.key.text)"
+        case .postponed(let lease, let delay, _): "again in \(delay.seconds) s: \(lease.key.text)"
         }
     }
 }
@@ -221,6 +221,7 @@ extension Alert {
                 .endpoint(endpoint),
                 "breaker closed after \(time.wholeMilliseconds.seconds) s: \(endpoint), \(rows) rows"
             )
+        case .calls(let alert): return alert.told
         case .waitingAtStart(let rows, let held, _):
             return (.nobody, "\(rows) rows waited at the start, \(held) of them held")
         case .held(let group, let rows, _):
@@ -271,6 +272,20 @@ extension Fault {
         case .abandon: (.fleet, nil, "an operator abandons a submission")
         case .deploy(let place): (.nobody, nil, "the worker at place \(place) gets another configuration")
         case .heal: (.nobody, nil, "no faults begin any more")
+        }
+    }
+}
+
+extension CallAlert {
+    fileprivate var told: (TraceLine.About, String) {
+        switch self {
+        case .serviceAway(let app, _): (.worker, "service away: \(app)")
+        case .serviceStillAway(let app, _, let rows): (.worker, "service still away: \(app), \(rows) rows")
+        case .serviceAnswers(let app, _, let rows): (.worker, "service answers: \(app), \(rows) rows")
+        case .grantsRefused(let app, let rows): (.nobody, "service of \(app) refuses \(rows) grants")
+        case .grantsRefusedOver(let app, _): (.nobody, "service of \(app) refuses no grants")
+        case .serviceMissing(let app, let rows): (.nobody, "\(rows) rows of \(app) have no service")
+        case .serviceMissingOver(let app, _): (.nobody, "no rows of \(app) lack a service")
         }
     }
 }

@@ -132,15 +132,24 @@ extension World {
 
     func fulfil(_ task: CallTask, _ life: Life) {
         // The service hears of it even if the worker has died since.
-        let isAccepted = isHealthy || !chance(200)
+        let drawn = isHealthy ? 1000 : random(0...999)
+        let isAccepted = drawn >= 200
         if isAccepted { witness.called(task.grant, at: milliseconds) }
         guard life.isAlive else { return }
         let isHeard = isHealthy || !chance(options.lostReplies)
+        let (result, outcome): (Called.Result, CallOutcome) =
+            switch drawn {
+            case _ where !isHeard: (.notAccepted(ServiceAnswer(isRefusal: false, "no answer")), .failed)
+            case 0..<60: (.notAccepted(ServiceAnswer(isRefusal: true, "HTTP 422")), .replied)
+            case 60..<80: (.notAccepted(ServiceAnswer(isRefusal: false, "HTTP 429")), .limited(wait: .seconds(2)))
+            case 80..<200: (.notAccepted(ServiceAnswer(isRefusal: false, "HTTP 503")), .overloaded)
+            default: (.accepted, .replied)
+            }
         receiveLater(
             .called([
                 Called(
-                    token: task.token, result: isAccepted && isHeard ? .accepted : .failed,
-                    outcome: isAccepted && isHeard ? .replied : .failed, took: .milliseconds(50))
+                    token: task.token, result: result, outcome: outcome, took: .milliseconds(50),
+                    retryAfter: outcome == .limited(wait: .seconds(2)) ? .seconds(2) : nil)
             ]), life)
     }
 

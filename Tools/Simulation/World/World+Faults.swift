@@ -221,7 +221,8 @@ extension World {
             EndpointLimit(endpoint: endpoint, rate: endpoint.service == .serverAPI ? options.callsPerSecond : nil)
         }
         return AppsSnapshot(
-            version: version, endpoints: endpoints, services: configuration.hasService ? [Script.calling] : [],
+            version: version, endpoints: endpoints,
+            services: configuration.hasService ? [ServiceLimit(Script.calling, calls: settings.callsPerEndpoint)] : [],
             content: configuration)
     }
 

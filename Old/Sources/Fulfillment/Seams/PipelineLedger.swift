@@ -1,4 +1,0 @@
-public import Ledger
-
-/// All that a pipeline asks of a ledger.
-public typealias PipelineLedger = LedgerStore & WaitingRoom

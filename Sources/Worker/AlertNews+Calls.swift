@@ -1,0 +1,42 @@
+import Contract
+import Logging
+import Processing
+
+extension AlertNews {
+    /// News of fulfilment calls.
+    init(_ alert: CallAlert) {
+        switch alert {
+        case .serviceAway(let app, let fault):
+            self.init(
+                .serviceAway, .warning,
+                "An inventory service cannot be called; its app's grants wait for it untold, all others go on",
+                ["app": "\(app)", "cause": .text(fault ?? "answers take too long")])
+        case .serviceStillAway(let app, let after, let waiting):
+            self.init(
+                .serviceStillAway, .error, "An inventory service still cannot be called; its app's grants wait untold",
+                ["app": "\(app)", "away_seconds": .seconds(after), "waiting": .number(waiting)])
+        case .serviceAnswers(let app, let after, let waited):
+            self.init(
+                nil, .notice, "An inventory service answers again; what waited is told now",
+                ["app": "\(app)", "away_seconds": .seconds(after), "waited": .number(waited)])
+        case .grantsRefused(let app, let rows):
+            self.init(
+                .grantsRefused, .error,
+                "An inventory service refuses paid grants; they wait untold, and it is called again and again",
+                ["app": "\(app)", "refused": .number(rows)])
+        case .grantsRefusedOver(let app, let after):
+            self.init(
+                nil, .notice, "An inventory service refuses no grant any more",
+                ["app": "\(app)", "refused_for_seconds": .seconds(after)])
+        case .serviceMissing(let app, let rows):
+            self.init(
+                .serviceMissing, .error,
+                "Grants wait untold for an inventory service that the apps file does not name; put it back",
+                ["app": "\(app)", "waiting": .number(rows)])
+        case .serviceMissingOver(let app, let after):
+            self.init(
+                nil, .notice, "No grant waits for an inventory service that the apps file does not name",
+                ["app": "\(app)", "missing_for_seconds": .seconds(after)])
+        }
+    }
+}
