@@ -92,6 +92,13 @@ let tools: [Target] = [
             "SimulatorServer",
         ],
         path: "Tools/AppStoreSimulator"),
+    .target(
+        name: "InventoryService",
+        dependencies: [
+            "CertificateMaking", "Contract", "Cryptography", "Fulfilment", "HTTPServer", "Scheduling",
+            "SimulatorServer",
+        ],
+        path: "Tools/InventoryService"),
     .executableTarget(
         name: "grantor-simulator",
         dependencies: allocator + ["AppStoreSimulator", "CommandParser"], path: "Tools/Simulator"),
@@ -117,8 +124,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-chaos",
         dependencies: [
-            "AppStoreSimulator", "CLibpq", "CSQLite", "Contract", "Kafka", "KafkaScanning", "KafkaTesting",
-            "Logging", "Metrics", "PostgresTesting", "Scheduling", "Threading",
+            "AppStoreSimulator", "CLibpq", "CSQLite", "Contract", "InventoryService", "Kafka", "KafkaScanning",
+            "KafkaTesting", "Logging", "Metrics", "PostgresTesting", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
     .target(
         name: "KafkaScanning", dependencies: ["CLibrdkafka", "Contract", "Kafka", "Logging", "Scheduling"],
@@ -184,8 +191,8 @@ let suites: [Target] = [
     .testTarget(name: "ChaosTests", dependencies: ["grantor-chaos", "Contract", "Kafka"]),
     .testTarget(name: "DemoTests", dependencies: ["grantor-demo", "Contract", "Kafka"]),
     tests(
-        "Worker", "AppStore", "Configuration", "Contract", "Fulfilment", "HTTPClient", "Kafka", "Ledger",
-        "LedgerModel", "Logging", "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
+        "Worker", "AppStore", "Configuration", "Contract", "Fulfilment", "HTTPClient", "InventoryService", "Kafka",
+        "Ledger", "LedgerModel", "Logging", "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
     tests(
         "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "Fulfilment", "HTTPClient",
         "HTTPServer", "Kafka", "Ledger", "Logging"),

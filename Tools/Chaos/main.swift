@@ -13,6 +13,10 @@ let runs: [String: (Options) throws -> Bool] = [
     "rebalance": { try RebalanceRun($0).run() },
     "fleet": { try FleetRun($0).run() },
     "kills": { try KillRun($0).run() },
+    "inventory": {
+        var run = InventoryRun($0)
+        return try run.run()
+    },
     "isolation": { try IsolationRun($0).run() },
     "forgotten": { try ForgottenRun($0).run() },
     "refused": { try RefusedRun($0).run() },

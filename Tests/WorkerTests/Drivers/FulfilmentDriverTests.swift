@@ -1,0 +1,149 @@
+import Contract
+import Foundation
+import Fulfilment
+import HTTPClient
+import InventoryService
+import Ledger
+import Logging
+import Metrics
+import Scheduling
+import Synchronization
+import Testing
+import Threading
+
+@testable import AppStore
+@testable import Processing
+@testable import Worker
+
+/// Calls to a real service on loopback, over TLS.
+@Suite("Calls to inventory services")
+final class FulfilmentDriverTests {
+    private static let secret = "0123456789abcdef"
+    private static let app: BundleID = "com.example.game"
+    private let service: InventoryService
+    private let caFile: String
+    private let core: Mailbox<CoreMail>
+    private let driver: FulfilmentDriver
+    private let registry = PrometheusRegistry()
+
+    init() throws {
+        service = try InventoryService(secrets: [Self.secret], now: { .now })
+        caFile = FileManager.default.temporaryDirectory.appending(path: "inventory-\(UUID().uuidString).pem").path
+        try service.rootPEM.write(toFile: caFile, atomically: true, encoding: .utf8)
+        core = try Mailbox(bound: 100)
+        driver = FulfilmentDriver(
+            mostCalls: 100, core: core, metrics: FulfilmentMetrics(registry),
+            logger: Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text)))
+    }
+
+    deinit {
+        driver.stop()
+        service.stop()
+        try? FileManager.default.removeItem(atPath: caFile)
+    }
+
+    private func apps(
+        secrets: [String] = [secret], timeout: Duration = .seconds(20), trusts: Bool = true
+    ) throws -> AppsSnapshot {
+        let route = try FulfilmentRoute(
+            FulfilmentService(
+                url: service.url, secrets: secrets.map { SigningSecret($0) }, timeout: timeout, mostCalls: 50,
+                caFile: trusts ? caFile : nil))
+        let verifiers = SignatureVerifiers(roots: try .apple())
+        return AppsSnapshot(
+            version: 1, endpoints: [], services: [],
+            content: VerificationParts(
+                checker: LocalChecker(apps: [], verifiers: verifiers), verifiers: verifiers, services: [Self.app: route]
+            ))
+    }
+
+    private func grant(_ id: String = "1", app: BundleID = app) -> Grant {
+        Grant(
+            key: GrantKey(environment: .production, name: "t:\(id)"), transactionID: TransactionID(id),
+            originalTransactionID: TransactionID(id), webOrderLineItemID: nil,
+            product: Product(id: "gems", type: .consumable, items: []), quantity: 1,
+            purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
+            verifiedBy: "signedTransaction",
+            claimant: Claimant(submissionID: "s1", userID: "u", bundleID: app, orderID: nil, traceparent: nil),
+            origin: Origin(topic: "t", partition: 0, offset: 0), receivedAt: Timestamp(milliseconds: 1000),
+            grantedAt: Timestamp(milliseconds: 2000), attempts: 1, format: .v1, passedOver: nil)
+    }
+
+    /// Makes one call, and waits for its end.
+    private func call(_ grant: Grant, _ apps: AppsSnapshot) throws -> Called {
+        driver.post([CallTask(token: OutboxToken(slot: 3, use: 7), grant: grant, apps: apps)])
+        core.wake.wait(until: .now + .seconds(60))
+        var mail: [CoreMail] = []
+        core.takeAll(into: &mail)
+        guard case .input(.called(let called))? = mail.first else { throw Missing() }
+        let first = try #require(called.first)
+        #expect(called.count == 1 && first.token == OutboxToken(slot: 3, use: 7))
+        return first
+    }
+
+    private struct Missing: Error {}
+
+    @Test("tell the grant's event, signed, under its id, and a yes is one")
+    func accepted() throws {
+        let called = try call(grant(), apps())
+        #expect(called.result == .accepted && called.outcome == .replied && called.fault == nil)
+        let event = GrantedEvent.event(of: grant())
+        let book = service.soFar
+        #expect(book.applied.keys.map { $0 } == [event.id.rawValue])
+        #expect(book.bodies[event.id.rawValue] == [event.value ?? []])
+        #expect(book.forged == 0 && book.unnamed == 0)
+        #expect(registry.render().contains("grantor_fulfilment_calls_total{app=\"other\",result=\"accepted\"} 1\n"))
+    }
+
+    @Test("are genuine to a service that knows either of two secrets")
+    func rotation() throws {
+        service.accept(secrets: ["fedcba9876543210"])
+        #expect(try call(grant(), apps()).result == .notAccepted(ServiceAnswer(isRefusal: false, "HTTP 401")))
+        let both = try apps(secrets: ["fedcba9876543210", Self.secret])
+        #expect(try call(grant(), both).result == .accepted)
+        service.accept(secrets: [Self.secret])
+        #expect(try call(grant(), both).result == .accepted)
+        #expect(service.soFar.applied.count == 1 && service.soFar.calls == 3)
+    }
+
+    @Test("that are refused say so, with the pause that the service asks for")
+    func refused() throws {
+        service.behave { _ in .refuse(status: 422, retryAfter: 90) }
+        let called = try call(grant(), apps())
+        #expect(called.result == .notAccepted(ServiceAnswer(isRefusal: true, "HTTP 422")))
+        #expect(called.outcome == .replied && called.retryAfter == .seconds(90) && called.fault == nil)
+        service.behave { _ in .refuse(status: 503, retryAfter: 5) }
+        let limited = try call(grant(), apps())
+        #expect(limited.outcome == .limited(wait: .seconds(5)) && limited.fault == "HTTP 503")
+    }
+
+    @Test("end without a yes if the service hangs, dies, is away, or is not who it should be")
+    func unanswered() throws {
+        service.behave { _ in .applyAndHang }
+        #expect(try call(grant(), apps(timeout: .milliseconds(300))).fault == "no whole answer in time")
+        service.behave { _ in .applyAndClose }
+        #expect(try call(grant(), apps()).outcome == .failed)
+        service.behave { _ in .apply() }
+        #expect(
+            try call(grant(), apps(trusts: false)).fault == "TLS failed, or the certificate is not trusted")
+        #expect(try call(grant(), apps()).result == .accepted)
+        service.stop()
+        #expect(try call(grant("2"), apps()).outcome == .failed)
+        try service.start()
+        #expect(try call(grant("2"), apps()).result == .accepted)
+        #expect(service.soFar.applied.count == 2)
+    }
+
+    @Test("are not made for an app without a service, and say nothing about any")
+    func missing() throws {
+        let called = try call(grant(app: "com.example.other"), apps())
+        #expect(called.outcome == .unknown && called.result != .accepted)
+        #expect(service.soFar.calls == 0)
+    }
+
+    @Test("end with the driver")
+    func stopped() throws {
+        driver.stop()
+        #expect(try call(grant(), apps()).outcome == .unknown)
+    }
+}
