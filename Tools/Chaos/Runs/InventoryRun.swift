@@ -99,6 +99,7 @@ struct InventoryRun {
                     try fleet.start(place)
                 }
                 try send(seconds: each / 2, stage)
+                if stage == .faults { try askCommands(fault, one, world, &report) }
                 try end(fault, one, other, world, fleet)
                 let book = one.soFar
                 say(
@@ -159,6 +160,35 @@ struct InventoryRun {
             try write(world, one, other, secrets: [secret])
             for worker in fleet.workers { worker.signal(SIGHUP) }
         default: break
+        }
+    }
+
+    /// Commands must tell people of grants that wait, and for what.
+    private func askCommands(
+        _ fault: Fault, _ one: InventoryService, _ world: World, _ report: inout Report
+    ) throws {
+        switch fault {
+        case .refusing:
+            let book = one.soFar
+            let refused = book.refused.first { book.applied[$0] == nil }.flatMap { book.bodies[$0]?.first }
+            guard let body = refused, let submission = TopicJudge.member("submissionId", body) else {
+                return report.fault("no grant was refused")
+            }
+            let words = ["submissions", "show", submission, "--app", Self.broken.rawValue]
+            let text = try world.output(of: words) ?? ""
+            say(text.split(separator: "\n").prefix(2).joined(separator: "\n"))
+            report.expect(text.contains("inventory service refuses it (HTTP 422)"), "nobody is told of a refused grant")
+        case .away:
+            let owed = try world.output(of: ["outbox", "list", "--limit", "3"]) ?? ""
+            say(owed)
+            report.expect(owed.contains("inventory service of \(Self.broken)"), "outbox list tells of no call")
+            let check = try world.output(of: ["check"]) ?? ""
+            let lines = check.split(separator: "\n").filter { $0.hasPrefix("inventory service") }
+            say(lines.joined(separator: "\n"))
+            report.expect(
+                lines.count == 2 && lines.contains { $0.contains("warning") && $0.contains(Self.broken.rawValue) },
+                "check does not tell which service is away")
+        default: return
         }
     }
 
