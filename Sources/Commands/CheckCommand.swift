@@ -33,9 +33,10 @@ enum CheckCommand {
         }
         let apple = try context.apple(configuration.apple)
         let kafka = KafkaCheck(settings: configuration.kafka, cluster: context.cluster(configuration.kafka))
-        let (ledger, refusal) = ledger(configuration, kafka, context)
+        let (brokers, rights) = kafka.results()
+        let (ledger, refusal) = ledger(configuration, kafka, rights, context)
         let results =
-            kafka.results() + ledger
+            brokers + ledger
             + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
             + ServiceCheck(call: context.service).results(configuration.apps)
         try context.output(isJSON ? json(results, lines) : text(results, lines))
@@ -71,7 +72,7 @@ enum CheckCommand {
     /// The lines about the ledger's database, and about the ledger if nothing there keeps a worker from it.
     /// - Returns: Also the failure that a worker would end with because its group knows more than the ledger.
     private static func ledger(
-        _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ context: CommandContext
+        _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ rights: KafkaRights?, _ context: CommandContext
     ) -> ([CheckLine], CommandFailure?) {
         do throws(LedgerError) {
             let findings = try context.ledgers.examine(configuration.ledger)
@@ -79,7 +80,7 @@ enum CheckCommand {
                 CheckLine("ledger \($0.subject)", $0.facts, failures: $0.failures, warnings: $0.warnings)
             }
             guard !lines.contains(where: { $0.outcome == .failed }) else { return (lines, nil) }
-            let (line, refusal) = content(configuration, kafka, context)
+            let (line, refusal) = content(configuration, kafka, rights, context)
             return (lines + [line], refusal)
         } catch {
             return ([CheckLine("ledger", .failed, error.failure.message ?? "")], nil)
@@ -87,12 +88,13 @@ enum CheckCommand {
     }
 
     private static func content(
-        _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ context: CommandContext
+        _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ rights: KafkaRights?, _ context: CommandContext
     ) -> (CheckLine, CommandFailure?) {
         let settings = configuration.ledger
         let committed: [TopicPartition]
         let doubt: String
-        switch kafka.committed() {
+        // A line of its own says that the group may not be read, and its offsets would be waited for in vain.
+        switch rights?.group == .missing ? .success([]) : kafka.committed() {
         case .success(let partitions): (committed, doubt) = (partitions, "")
         case .failure(let error):
             (committed, doubt) = ([], "the group's offsets are not told: \(kafka.settings.words(error))")
@@ -197,97 +199,6 @@ struct CheckLine: Hashable, Sendable {
 
     var json: JSONOutput {
         .object(["name": .text(name), "result": .text(outcome.word), "detail": .text(detail)])
-    }
-}
-
-/// `grantor check` of brokers and topics.
-struct KafkaCheck {
-    let settings: KafkaSettings
-    let cluster: any ClusterAdmin
-    private let description: Result<KafkaClusterDescription, KafkaError>
-
-    init(settings: KafkaSettings, cluster: any ClusterAdmin) {
-        self.settings = settings
-        self.cluster = cluster
-        description = Result { () throws(KafkaError) in try cluster.describe() }
-    }
-
-    func results() -> [CheckLine] {
-        do throws(KafkaError) {
-            let description = try description.get()
-            let present = settings.topics.inUse.map { settings.topics[$0] }.filter { name in
-                if case .present = description.topics[name] { true } else { false }
-            }
-            return [CheckLine("broker", .good, "\(description.brokers) reachable")]
-                + topics(description, configurations(of: present))
-        } catch {
-            return [
-                CheckLine("broker", .failed, "\(settings.bootstrapServers) does not answer: \(settings.words(error))")
-            ]
-        }
-    }
-
-    /// Partitions of the input topic of which the group has committed offsets; none where broker or topic are missing,
-    /// which lines of their own say.
-    func committed() -> Result<[TopicPartition], KafkaError> {
-        guard case .success = description else { return .success([]) }
-        return Result { () throws(KafkaError) in try committedOffsets().keys.sorted() }
-    }
-
-    /// The group, with the cluster's id as far as it is told.
-    func group() throws(KafkaError) -> ConsumerGroup {
-        settings.group(cluster: try description.get().id)
-    }
-
-    /// The group's committed offsets of the input topic's partitions.
-    func committedOffsets() throws(KafkaError) -> [TopicPartition: Int64] {
-        let topic = settings.topics[.submitted]
-        guard case .present(let found)? = try description.get().topics[topic] else { return [:] }
-        let partitions = (0..<Int32(clamping: found.count)).map { TopicPartition(topic: topic, partition: $0) }
-        return try cluster.committedOffsets(of: settings.groupID, in: partitions)
-    }
-
-    /// The properties of topics, or why they are not told.
-    private func configurations(of names: [String]) -> [String: Result<[String: String], KafkaError>] {
-        do throws(KafkaError) {
-            return try cluster.topicConfigurations(of: names)
-        } catch {
-            return Dictionary(names.map { ($0, .failure(error)) }) { first, _ in first }
-        }
-    }
-
-    private func topics(
-        _ description: KafkaClusterDescription, _ answers: [String: Result<[String: String], KafkaError>]
-    ) -> [CheckLine] {
-        let configurations = answers.compactMapValues { try? $0.get() }
-        return settings.topics.inUse.map { topic in
-            let name = settings.topics[topic]
-            switch description.topics[name] {
-            case .missing, nil:
-                return CheckLine("topic \(name)", .failed, "missing; grantor topics create makes it")
-            case .failed(let error): return CheckLine("topic \(name)", .failed, settings.words(error))
-            case .present(let partitions):
-                var finding = TopicRequirements.finding(
-                    on: topic, partitions, configurations[name] ?? [:], brokers: description.brokers)
-                if topic == .quarantined {
-                    let input = configurations[settings.topics[.submitted]] ?? [:]
-                    let failure = TopicRequirements.sizeFailure(
-                        submitted: input, quarantined: configurations[name] ?? [:])
-                    finding.failures += failure.map { [$0] } ?? []
-                }
-                if configurations[name] == nil { finding.warnings.append(untold(answers[name])) }
-                let copies = "\(partitions.replicas) \(partitions.replicas == 1 ? "replica" : "replicas")"
-                let size = "\(partitions.count) \(partitions.count == 1 ? "partition" : "partitions"), \(copies)"
-                return CheckLine("topic \(name)", size, failures: finding.failures, warnings: finding.warnings)
-            }
-        }
-    }
-
-    private func untold(_ answer: Result<[String: String], KafkaError>?) -> String {
-        guard case .failure(let error)? = answer, error.disposition != .configuration else {
-            return "its properties may not be read"
-        }
-        return "its properties are not told: \(settings.words(error))"
     }
 }
 

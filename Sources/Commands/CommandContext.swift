@@ -45,6 +45,12 @@ protocol ClusterAdmin: Sendable {
     func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
 }
 
+    /// Asks each broker at the address that it advertises.
+    func reachBrokers() throws(KafkaError)
+    /// One topic, asked by its name: of one that the user may not see it is `failed`.
+    func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic
+    /// What the user may do.
+    func rights(toRead input: String, as group: String, toWrite outputs: [String]) -> KafkaRights
 extension KafkaAdmin: ClusterAdmin {}
 
 /// Options that several commands have, with the steps that they stand for.

@@ -154,10 +154,15 @@ extension TransportFailure {
 }
 
 extension KafkaSettings {
-    /// An error in words; one about properties begins with the file that set them, and the line if it is about one.
+    /// An error in words; one about properties begins with the file that set them, and the line if it is about one. A
+    /// connection that fails is told with what a person does about it.
     func words(_ error: KafkaError) -> String {
         let words = PrintableText.singleLine("\(error)")
         guard let file = propertiesFile, error.disposition == .configuration else { return words }
         return "\(error.property.flatMap { file.place(of: $0) } ?? file.path): \(words)"
     }
+        if let fault = ConnectionFault(error) {
+            let place = fault.isInProperties ? propertiesFile.map { " (\($0.path))" } ?? "" : ""
+            return "\(words); \(fault.remedy)\(place)"
+        }
 }

@@ -160,13 +160,47 @@ enum TopicRequirements {
         }
     }
 
-    /// The fault in the largest records of the two topics that take submissions as they come; nil if there is none.
-    static func sizeFailure(submitted: [String: String], quarantined: [String: String]) -> String? {
-        guard let input = number("max.message.bytes", submitted), let output = number("max.message.bytes", quarantined),
-            output < input
-        else { return nil }
-        return "max.message.bytes is \(output), below the \(input) of the input: large records would be kept as stubs"
+    /// A topic as it is.
+    struct Found: Hashable, Sendable {
+        let partitions: KafkaClusterDescription.Partitions
+        /// Those in force, defaults included; empty where they are not told.
+        let properties: [String: String]
+
+        init(_ partitions: KafkaClusterDescription.Partitions, _ properties: [String: String]) {
+            (self.partitions, self.properties) = (partitions, properties)
+        }
     }
+
+    /// Holds a topic of the worker's against the input topic.
+    static func compare(_ topic: Topic, _ found: Found, _ input: Found, _ finding: inout Finding) {
+        let (copies, inputCopies) = (found.partitions.replicas, input.partitions.replicas)
+        if copies < inputCopies {
+            finding.warnings.append(
+                "\(copies) replicas, below the \(inputCopies) of the input: lost brokers take events of submissions that "
+                    + "are kept; add replicas")
+        }
+        if let kept = number("retention.ms", found.properties), kept >= 0,
+            let inputKept = number("retention.ms", input.properties), inputKept < 0 || kept < inputKept
+        {
+            finding.warnings.append(
+                "retention.ms is below the input's: consumers that were away miss events of submissions that Kafka "
+                    + "still has; set \(inputKept) or more")
+        }
+        guard let size = number("max.message.bytes", found.properties) else { return }
+        if topic != .quarantined {
+            if size < mostOfEvent {
+                finding.warnings.append(
+                    "max.message.bytes is \(size): events may be larger; set \(mostOfEvent) or more")
+            }
+        } else if let inputSize = number("max.message.bytes", input.properties), size < inputSize {
+            finding.failures.append(
+                "max.message.bytes is \(size), below the \(inputSize) of the input: large records would be kept as stubs"
+            )
+        }
+    }
+
+    /// Bytes that every event of the worker's own fits in; Kafka's default is more.
+    private static let mostOfEvent = 256 << 10
 
     private static func number(_ name: String, _ properties: [String: String]) -> Int? {
         properties[name].flatMap { Int($0) }

@@ -46,6 +46,21 @@ struct PostgresExamination {
             warnings: spare.isEmpty ? [] : [warning])
     }
 
+    /// Writes a row and takes it back: the server takes writes, and its disk has room for one.
+    func write() -> LedgerFinding {
+        do throws(PostgresFailure) {
+            try connection.script(
+                "BEGIN; INSERT INTO workers (id, name, version, started_at, seen_at) VALUES (0, '', '', 0, 0); ROLLBACK"
+            )
+            return LedgerFinding("write", "a row can be written")
+        } catch {
+            switch error.error(at: "the server", isOpening: false) {
+            case .unavailable(let detail), .disconnected(let detail), .unusable(let detail):
+                return LedgerFinding("write", "no row can be written", failures: [detail])
+            }
+        }
+    }
+
     private func user() throws(PostgresFailure) -> String {
         try connection.run(PostgresStatement("SELECT current_user::text")).first?.text(0) ?? ""
     }

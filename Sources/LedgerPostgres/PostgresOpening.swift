@@ -43,7 +43,10 @@ struct PostgresOpening {
             if let refusal = SchemaVersion.refusal(of: version, by: migrations.newest) {
                 return findings + [LedgerFinding("schema", "version \(version)", failures: [refusal])]
             }
-            return findings + [LedgerFinding("schema", "version \(version)"), try examination.rights()]
+            let rights = try examination.rights()
+            let about = findings + [LedgerFinding("schema", "version \(version)"), rights]
+            // Without the right to it a write would only say so again.
+            return rights.failures.isEmpty ? about + [examination.write()] : about
         }
     }
 

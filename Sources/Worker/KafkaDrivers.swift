@@ -11,8 +11,8 @@ struct KafkaConsumerDriver: Sendable {
     /// Remedies for errors that no retry mends.
     static let remedies = [
         "UNKNOWN_TOPIC_OR_PART": "make the topic: grantor topics create",
-        "TOPIC_AUTHORIZATION_FAILED": "give the worker's user the right to read the input topic",
-        "GROUP_AUTHORIZATION_FAILED": "give the worker's user the right to read the group",
+        "TOPIC_AUTHORIZATION_FAILED": "give the worker's user Read on the input topic (docs/configuration.md#rights)",
+        "GROUP_AUTHORIZATION_FAILED": "give the worker's user Read on the group (docs/configuration.md#rights)",
         "INVALID_SESSION_TIMEOUT":
             "set session.timeout.ms in kafka.propertiesFile to milliseconds that the brokers allow",
         "INCONSISTENT_GROUP_PROTOCOL":
@@ -84,6 +84,13 @@ struct KafkaConsumerDriver: Sendable {
 final class EventProducer {
     /// Time that a closing producer has for what it holds.
     static let closingLimit = Duration.seconds(5)
+
+    /// Remedies for errors that no retry mends. Brokers say this one also of a user who may write into no topic.
+    static let remedies = [
+        "CLUSTER_AUTHORIZATION_FAILED":
+            "give the worker's user Write on the topics of events, and for brokers before 2.8 IdempotentWrite on the "
+            + "cluster (docs/configuration.md#rights)"
+    ]
 
     private let producer: KafkaProducer
     private let names: [Topic: String]

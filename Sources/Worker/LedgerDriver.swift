@@ -43,10 +43,10 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Looks at what a worker relies on. A file has nothing that its opening does not say.
+    /// Looks at what a worker relies on.
     public func examine() throws(LedgerError) -> [LedgerFinding] {
         switch kind {
-        case .sqlite: []
+        case .sqlite(let configuration): try SQLiteLedger.examine(configuration)
         case .postgres(let configuration): try PostgresLedger.examine(configuration)
         }
     }

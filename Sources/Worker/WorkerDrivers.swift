@@ -169,7 +169,8 @@ struct Producing: Sendable {
     func producer(wake: WakeDescriptor) throws(KafkaError) -> EventProducer {
         EventProducer(
             producer: try KafkaProducer(
-                configuration: configuration, topics: topics, wake: wake, metrics: registry, logger: logger),
+                configuration: configuration, topics: topics, remedies: EventProducer.remedies, wake: wake,
+                metrics: registry, logger: logger),
             names: names)
     }
 }

@@ -38,6 +38,12 @@ struct FixedCluster: ClusterAdmin {
     /// The failure of the calls that follow ``describe()``: ``committedOffsets(of:in:)`` and ``topicConfigurations(of:)``.
     var laterFailure: KafkaError?
     var creationFailures: [String: KafkaError] = [:]
+    /// Rights that the user has not, by topics, `group NAME` and `cluster`.
+    var rights: [String: KafkaRight] = [:]
+    /// Topics that are not among all that the brokers tell of, as they are told of by their names.
+    var hidden: [String: KafkaClusterDescription.Topic] = [:]
+    /// Of a broker that is not where it says.
+    var unreachable: KafkaError?
     let created = Created()
 
     /// A cluster with all topics as `grantor topics create` makes them.
@@ -72,6 +78,17 @@ struct FixedCluster: ClusterAdmin {
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         if let failure = failure ?? laterFailure { throw failure }
         return committed.filter { partitions.contains($0.key) }
+    }
+
+    func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic { hidden[name] ?? .missing }
+
+    func reachBrokers() throws(KafkaError) { if let unreachable { throw unreachable } }
+
+    func rights(toRead input: String, as group: String, toWrite outputs: [String]) -> KafkaRights {
+        KafkaRights(
+            group: rights["group \(group)"] ?? .given, input: rights[input] ?? .given,
+            outputs: Dictionary(uniqueKeysWithValues: outputs.map { ($0, rights[$0] ?? .given) }),
+            idempotence: rights["cluster"] ?? .given)
     }
 
     func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {

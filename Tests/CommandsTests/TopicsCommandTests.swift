@@ -7,6 +7,8 @@ import Testing
 
 @Suite("Creating topics")
 struct TopicsCommandTests {
+    private let remedy = "; nobody listens there: correct the port, or start the broker\n"
+
     private var grantor: SampleRun
 
     init() throws {
@@ -54,7 +56,7 @@ struct TopicsCommandTests {
         #expect(result.output.contains("purchases.failed: not created\n"))
         #expect(
             result.errors
-                == "grantor: not all topics could be created at kafka:9092: _TRANSPORT: Connection refused\n")
+                == "grantor: not all topics could be created at kafka:9092: _TRANSPORT: Connection refused\(remedy)")
     }
 
     @Test("A topic that somebody else has just made is no failure")
@@ -73,7 +75,8 @@ struct TopicsCommandTests {
         let result = grantor("topics create")
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
-            result.errors == "grantor: the topics cannot be created at kafka:9092: _TRANSPORT: Connection refused\n")
+            result.errors
+                == "grantor: the topics cannot be created at kafka:9092: _TRANSPORT: Connection refused\(remedy)")
     }
 
     @Test(
@@ -160,14 +163,43 @@ struct TopicRequirementsTests {
 
     @Test("The quarantine topic must take the largest record of the input")
     func sizes() {
+        let small = compared(.quarantined, ["max.message.bytes": "1048588"], ["max.message.bytes": "2000000"])
+        #expect(small.failures.count == 1)
+        #expect(small.failures[0].hasPrefix("max.message.bytes is 1048588, below the 2000000 of the input"))
+    }
+
+    @Test("Topics as they are made have nothing against each other", arguments: Topic.outputs)
+    func suited(topic: Topic) {
+        #expect(compared(topic) == TopicRequirements.Finding())
+        let untold = TopicRequirements.Found(FixedCluster.partitions(), [:])
+        var finding = TopicRequirements.Finding()
+        TopicRequirements.compare(topic, untold, untold, &finding)
+        #expect(finding == TopicRequirements.Finding())
+    }
+
+    @Test("Events are kept as safely and as long as the submissions that they answer")
+    func worseThanTheInput() {
+        #expect(compared(.granted, replicas: 2).warnings.map { $0.hasPrefix("2 replicas, below the 3") } == [true])
+        let brief = compared(.failed, ["retention.ms": "600000000"]).warnings
+        #expect(brief.map { $0.hasPrefix("retention.ms is below the input's") } == [true])
+        #expect(compared(.failed, ["retention.ms": "600000000"], ["retention.ms": "-1"]).warnings.count == 1)
+        #expect(compared(.failed, ["retention.ms": "-1"], ["retention.ms": "-1"]).warnings.isEmpty)
         #expect(
-            TopicRequirements.sizeFailure(
-                submitted: ["max.message.bytes": "2000000"], quarantined: ["max.message.bytes": "1048588"])?
-                .hasPrefix("max.message.bytes is 1048588, below the 2000000 of the input") == true)
-        #expect(TopicRequirements.sizeFailure(submitted: [:], quarantined: [:]) == nil)
-        #expect(
-            TopicRequirements.sizeFailure(
-                submitted: TopicRequirements.configuration(of: .submitted, replicas: 3),
-                quarantined: TopicRequirements.configuration(of: .quarantined, replicas: 3)) == nil)
+            compared(.granted, ["max.message.bytes": "65536"]).warnings
+                == ["max.message.bytes is 65536: events may be larger; set 262144 or more"])
+    }
+
+    private func compared(
+        _ topic: Topic, _ changes: [String: String] = [:], _ inputChanges: [String: String] = [:], replicas: Int = 3
+    ) -> TopicRequirements.Finding {
+        let found = TopicRequirements.Found(
+            FixedCluster.partitions(replicas: replicas),
+            TopicRequirements.configuration(of: topic, replicas: 3).merging(changes) { $1 })
+        let input = TopicRequirements.Found(
+            FixedCluster.partitions(),
+            TopicRequirements.configuration(of: .submitted, replicas: 3).merging(inputChanges) { $1 })
+        var finding = TopicRequirements.Finding()
+        TopicRequirements.compare(topic, found, input, &finding)
+        return finding
     }
 }

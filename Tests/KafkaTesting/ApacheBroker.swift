@@ -18,6 +18,8 @@ final class ApacheBroker: Sendable {
         """
 
     let address: String
+    /// Where users need a password; nil without such a listener.
+    let secureAddress: String?
     private let home: String
     private let folder: String
     private let data: String
@@ -30,16 +32,21 @@ final class ApacheBroker: Sendable {
     /// - Parameters:
     ///   - ports: of all brokers of its cluster; its own is at its number's place, numbers begin with 1.
     ///   - dataFolder: for records, empty; nil for one of its own.
+    ///   - securePort: of a second listener, for users with a password and no right but those that they are given.
     init(
-        home: String, number: Int, ports: [(broker: UInt16, controller: UInt16)], dataFolder: String?
+        home: String, number: Int, ports: [(broker: UInt16, controller: UInt16)], dataFolder: String?,
+        securePort: UInt16? = nil
     ) throws(TestKafkaError) {
         self.home = home
         var template = Array("/tmp/grantor-kafka-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw TestKafkaError("no temporary folder: errno \(errno)") }
         folder = String(cString: made)
         address = "127.0.0.1:\(ports[number - 1].broker)"
+        secureAddress = securePort.map { "127.0.0.1:\($0)" }
         data = dataFolder.map { "\($0)/data" } ?? "\(folder)/data"
-        try Self.write(Self.properties(number: number, ports: ports, data: data), to: "\(folder)/properties")
+        try Self.write(
+            Self.properties(number: number, ports: ports, data: data, secure: secureAddress), to: "\(folder)/properties"
+        )
         let format = try ChildProcess(
             [
                 "/bin/sh", "-c", "\"$0\" format -t \"$1\" -c \"$2\" >\"$2.log\" 2>&1 && echo done",
@@ -127,20 +134,22 @@ final class ApacheBroker: Sendable {
 
     /// Topics are kept by three brokers where there are three, and writes need two of them.
     private static func properties(
-        number: Int, ports: [(broker: UInt16, controller: UInt16)], data: String
+        number: Int, ports: [(broker: UInt16, controller: UInt16)], data: String, secure: String?
     ) -> String {
         let own = ports[number - 1]
         let voters = ports.enumerated().map { "\($0 + 1)@127.0.0.1:\($1.controller)" }.joined(separator: ",")
         let replicas = min(3, ports.count)
         let inSync = max(1, replicas - 1)
+        let listener = secure.map { ",SECURE://\($0)" } ?? ""
+        let rights = secure == nil ? ports.count == 1 ? authorizer : "" : users
         return """
             node.id=\(number)
             process.roles=broker,controller
             controller.quorum.voters=\(voters)
             controller.listener.names=CONTROLLER
-            listeners=PLAIN://127.0.0.1:\(own.broker),CONTROLLER://127.0.0.1:\(own.controller)
-            advertised.listeners=PLAIN://127.0.0.1:\(own.broker)
-            listener.security.protocol.map=PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT
+            listeners=PLAIN://127.0.0.1:\(own.broker),CONTROLLER://127.0.0.1:\(own.controller)\(listener)
+            advertised.listeners=PLAIN://127.0.0.1:\(own.broker)\(listener)
+            listener.security.protocol.map=PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_PLAINTEXT
             inter.broker.listener.name=PLAIN
             log.dirs=\(data)
             auto.create.topics.enable=false
@@ -156,7 +165,7 @@ final class ApacheBroker: Sendable {
             group.min.session.timeout.ms=1000
             log.cleaner.dedupe.buffer.size=16777216
             num.recovery.threads.per.data.dir=1
-            \(ports.count == 1 ? authorizer : "")
+            \(rights)
 
             """
     }
@@ -165,6 +174,15 @@ final class ApacheBroker: Sendable {
     private static let authorizer = """
         authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
         allow.everyone.if.no.acl.found=true
+        """
+
+    /// Users with a password may do what they were given the right to, and those of the plain listener everything.
+    private static let users = """
+        authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+        super.users=User:ANONYMOUS
+        sasl.enabled.mechanisms=PLAIN
+        listener.name.secure.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+          user_\(SecuredKafka.user)="\(SecuredKafka.password)";
         """
 
     private static func write(_ text: String, to path: String) throws(TestKafkaError) {

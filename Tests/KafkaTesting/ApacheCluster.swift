@@ -12,15 +12,21 @@ final class ApacheCluster: TestBroker {
 
     /// Starts brokers and waits until they answer.
     /// - Parameter dataFolders: one for each broker's records, empty; none for folders of their own.
-    init(home: String, brokers count: Int = 1, dataFolders: [String] = []) throws(TestKafkaError) {
+    /// - Parameter isSecured: Whether the brokers have a second listener, for users with passwords.
+    init(
+        home: String, brokers count: Int = 1, dataFolders: [String] = [], isSecured: Bool = false
+    ) throws(TestKafkaError) {
         self.home = home
         name = (count == 1 ? "" : "\(count) brokers of ") + "Apache Kafka in \(home)"
-        let ports = try Self.freePorts(2 * count)
+        let ports = try Self.freePorts(3 * count)
         let pairs = (0..<count).map { (broker: ports[2 * $0], controller: ports[2 * $0 + 1]) }
         var made: [ApacheBroker] = []
         for number in 1...count {
             let folder = dataFolders.isEmpty ? nil : dataFolders[number - 1]
-            made.append(try ApacheBroker(home: home, number: number, ports: pairs, dataFolder: folder))
+            made.append(
+                try ApacheBroker(
+                    home: home, number: number, ports: pairs, dataFolder: folder,
+                    securePort: isSecured ? ports[2 * count + number - 1] : nil))
         }
         brokers = made
         bootstrapServers = made.map(\.address).joined(separator: ",")

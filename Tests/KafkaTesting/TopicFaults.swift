@@ -71,6 +71,32 @@ extension TestKafka {
         }
     }
 
+    /// Gives a user a right, beside those that it has.
+    func give(_ right: TestRight, to user: String) throws(TestKafkaError) {
+        try ask("give \(right)") { client, options, queue in
+            var bindings: [OpaquePointer?] = [
+                rd_kafka_AclBinding_new(
+                    right.resource, right.name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, "User:\(user)", "*", right.operation,
+                    RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, nil, 0)
+            ]
+            rd_kafka_CreateAcls(client, &bindings, bindings.count, options, queue)
+            rd_kafka_AclBinding_destroy_array(&bindings, bindings.count)
+        }
+    }
+
+    /// Takes a right that was given.
+    func take(_ right: TestRight, from user: String) throws(TestKafkaError) {
+        try ask("take \(right)") { client, options, queue in
+            var filters: [OpaquePointer?] = [
+                rd_kafka_AclBindingFilter_new(
+                    right.resource, right.name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, "User:\(user)", "*", right.operation,
+                    RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, nil, 0)
+            ]
+            rd_kafka_DeleteAcls(client, &filters, filters.count, options, queue)
+            rd_kafka_AclBinding_destroy_array(&filters, filters.count)
+        }
+    }
+
     private struct Rule {
         let resource = RD_KAFKA_RESOURCE_TOPIC
         let pattern = RD_KAFKA_RESOURCE_PATTERN_LITERAL

@@ -31,6 +31,7 @@ import Testing
         #expect(found["clock"]?.facts.hasSuffix("this host's") == true)
         #expect(found["schema"] == LedgerFinding("schema", "version \(Migrations.postgres.newest)"))
         #expect(found["rights"] == LedgerFinding("rights", "user \(database.role("worker"))"))
+        #expect(found["write"] == LedgerFinding("write", "a row can be written"))
     }
 
     @Test("A user with too few rights fails, and one who may take grants back is warned of")

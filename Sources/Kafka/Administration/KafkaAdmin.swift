@@ -54,13 +54,15 @@ public struct KafkaAdmin: Sendable {
     }
 
     /// Runs `body` with a client of its own.
-    /// - Parameter forced: properties that win over the operator's.
+    /// - Parameters:
+    ///   - forced: properties that win over the operator's.
+    ///   - events: those that come out of its queues besides logs, errors and statistics.
     package func withClient<Value>(
-        _ type: rd_kafka_type_t = RD_KAFKA_PRODUCER, forced: [String: String] = [:],
+        _ type: rd_kafka_type_t = RD_KAFKA_PRODUCER, forced: [String: String] = [:], events: Int32 = 0,
         _ body: (ClientHandle) throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {
         let properties = try ClientProperties(configuration, forced: forced)
-        let handle = try ClientHandle(type, properties: properties)
+        let handle = try ClientHandle(type, properties: properties, events: events)
         defer {
             if !handle.destroy(until: .now + Self.freeingLimit) {
                 logger.warning("A Kafka client for administration was left behind: it is not freed in time")

@@ -31,7 +31,7 @@ struct ClientLog {
     /// Writes one of librdkafka's lines. They have level debug, because each fault that matters comes as an error, too,
     /// and a cluster that is away or denies a topic makes many a second. Only warnings about properties are nowhere else.
     mutating func write(level: Int32, facility: String, text: String) {
-        if facility == "FAIL" { fault = LoggedReason.reason(in: text) }
+        if facility == "FAIL" { keep(LoggedReason.reason(in: text)) }
         logger.log(
             level: Self.isAboutProperties(facility, text) ? .warning : .debug, "librdkafka",
             metadata: ["facility": .text(facility), "level": .number(Int(level)), "text": .text(text)])
@@ -42,10 +42,11 @@ struct ClientLog {
         if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
             // librdkafka says it again while it lasts.
             guard outage.observe(true, at: now) != nil else { return }
+            var words: Logger.Metadata = ["cause": .text(fault ?? failure.text)]
+            if let remedy = fault.flatMap({ ConnectionFault($0)?.remedy }) { words["remedy"] = .text(remedy) }
             return logger.log(
                 level: tellsOutages ? .error : .debug,
-                "Kafka is unreachable; nothing is read, and submissions wait in Kafka",
-                metadata: ["cause": .text(fault ?? failure.text)])
+                "Kafka is unreachable; nothing is read, and submissions wait in Kafka", metadata: words)
         }
         let isTold = toldAt[failure.name].map { now - $0 < Self.repeatPause } ?? false
         if !isTold { toldAt[failure.name] = now }
@@ -60,7 +61,14 @@ struct ClientLog {
         }
     }
 
+    /// A connection that is refused breaks in many ways; the one that shows why counts.
+    private mutating func keep(_ reason: String) {
+        let isKnown = fault.map { ConnectionFault($0) != nil } ?? false
+        if !isKnown || ConnectionFault(reason) != nil { fault = reason }
+    }
+
     mutating func connected(at now: Instant) {
+        fault = nil
         guard case .over(let time) = outage.observe(false, at: now) else { return }
         logger.log(
             level: tellsOutages ? .notice : .debug, "Kafka is reachable again",
@@ -84,26 +92,36 @@ enum LoggedReason {
     /// syslog's number for errors; worse levels have smaller numbers.
     private static let errorLevel: Int32 = 3
 
-    /// The last reason in the log that a client has kept until now; nil if there is none.
+    /// The last reason in the log that a client has kept until now; nil if there is none. One that shows a fault of the
+    /// connection counts for more, whatever its level: a listener that wants TLS or a password only hangs up.
     ///
     /// The log of a client whose queues nobody has read is taken; everything else in them is dropped.
     static func last(of handle: ClientHandle) -> String? {
         // The failure that is to be explained counts for more than one to explain it.
         guard let queue = try? ClientQueue.main(handle) else { return nil }
         var last: String?
+        var telling: String?
         for _ in 0..<maxEvents {
             guard let event = queue.nextEvent() else { break }
             // Other facilities repeat it, or sum up: "1/1 brokers are down".
-            guard case .log(let level, "FAIL", let text) = event.content, level <= errorLevel else { continue }
-            last = reason(in: text)
+            guard case .log(let level, "FAIL", let text) = event.content else { continue }
+            let reason = reason(in: text)
+            if level <= errorLevel { last = reason }
+            if ConnectionFault(reason) != nil { telling = reason }
         }
-        return last
+        return telling ?? last
     }
 
-    /// The line without the name of the thread that wrote it.
+    /// The line without the name of the thread that wrote it, and without how long what state of the connection lasted.
     static func reason(in text: String) -> String {
-        guard text.hasPrefix("[thrd:"), let end = text.firstRange(of: "]: ") else { return text }
-        return String(text[end.upperBound...])
+        var reason = text[...]
+        if text.hasPrefix("[thrd:"), let end = text.firstRange(of: "]: ") { reason = text[end.upperBound...] }
+        if reason.hasSuffix(")"), let start = reason.ranges(of: " (after ").last?.lowerBound,
+            reason[start...].contains("ms in state ")
+        {
+            reason = reason[..<start]
+        }
+        return String(reason)
     }
 }
 

@@ -37,18 +37,19 @@ public final class KafkaProducer {
     /// - Parameters:
     ///   - topics: those whose metadata is asked for at once, so that the first record of each does not wait for it (up
     ///     to a second in librdkafka before 2.10.1).
+    ///   - remedies: what a person does about errors that no retry mends, by their names.
     ///   - wake: signalled when there are delivery reports.
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public init(
-        configuration: KafkaClientConfiguration, topics: [String] = [], wake: WakeDescriptor,
-        metrics: PrometheusRegistry = .shared, logger: Logger
+        configuration: KafkaClientConfiguration, topics: [String] = [], remedies: [String: String] = [:],
+        wake: WakeDescriptor, metrics: PrometheusRegistry = .shared, logger: Logger
     ) throws(KafkaError) {
         properties = try .producer(configuration)
         self.topics = topics
         self.wake = wake
         self.metrics = ProducerMetrics(metrics)
         self.logger = logger
-        log = ClientLog(logger: logger, tellsOutages: false)
+        log = ClientLog(logger: logger, tellsOutages: false, remedies: remedies)
         client = try ProducerClient(properties: properties, topics: topics, wake: wake)
     }
 

@@ -66,7 +66,7 @@ public enum KafkaRefusal: Sendable, Hashable {
     public var words: String {
         switch self {
         case .tooLarge: "an event is larger than the topic or the broker allows"
-        case .notAuthorized: "the worker's user has no right to write to it"
+        case .notAuthorized: "the worker's user has no right to write to it; give it Write on the topic"
         case .topicUnknown: "the topic does not exist"
         case .timedOut: "no acknowledgement in time"
         case .clientReplaced: "the client is being replaced"

@@ -46,9 +46,22 @@ struct ClientLogTests {
         #expect(!log.isAway)
         #expect(
             lines.taken == [
-                "error Kafka is unreachable; nothing is read, and submissions wait in Kafka \(fault)",
+                "error Kafka is unreachable; nothing is read, and submissions wait in Kafka \(fault) "
+                    + ConnectionFault.refused.remedy,
                 "notice Kafka is reachable again 10",
             ])
+    }
+
+    @Test("The reason that shows why counts, whatever breaks after it")
+    func tellingReason() {
+        var log = log()
+        let telling = "k:9092/1: Disconnected: broker might require SASL authentication"
+        log.write(
+            level: 4, facility: "FAIL",
+            text: "[thrd:k:9092/1]: \(telling) (after 1ms in state UP, 1 identical error(s) suppressed)")
+        log.write(level: 3, facility: "FAIL", text: "[thrd:k:9092/1]: k:9092/1: Send failed: Broken pipe")
+        log.write(down, at: start)
+        #expect(lines.taken.first?.hasSuffix("\(telling) \(ConnectionFault.noPassword.remedy)") == true)
     }
 
     @Test("An outage that lasts is told again every ten minutes")
