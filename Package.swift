@@ -45,6 +45,7 @@ let modules: [Target] = [
     .target(name: "Processing", dependencies: ["Contract", "Ledger", "Scheduling"]),
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Contract", "Logging", "Metrics", "Scheduling", "Threading"]),
+    .target(name: "KafkaScanning", dependencies: ["CLibrdkafka", "Contract", "Kafka", "Logging", "Scheduling"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPServer", dependencies: ["CLinux", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),
@@ -61,7 +62,8 @@ let modules: [Target] = [
         name: "Commands",
         dependencies: [
             "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "Fulfilment", "HTTPClient",
-            "HTTPServer", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
+            "HTTPServer", "Kafka", "KafkaScanning", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading",
+            "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]
@@ -127,9 +129,6 @@ let tools: [Target] = [
             "AppStoreSimulator", "CLibpq", "CSQLite", "Contract", "InventoryService", "Kafka", "KafkaScanning",
             "KafkaTesting", "Logging", "Metrics", "PostgresTesting", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
-    .target(
-        name: "KafkaScanning", dependencies: ["CLibrdkafka", "Contract", "Kafka", "Logging", "Scheduling"],
-        path: "Tools/KafkaScanning"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
 

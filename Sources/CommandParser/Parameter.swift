@@ -11,6 +11,7 @@ public struct Parameter<Value: Sendable>: AnyParameter {
         form = ParameterForm(
             kind: kind, name: name, help: help, isRequired: isRequired,
             requirement: { value.read($0) == nil ? value.requirement : nil })
+        form.values = value.values
         if !value.values.isEmpty { form.remarks.append("(values: \(value.values.joined(separator: ", ")))") }
         self.read = read
     }
@@ -62,6 +63,13 @@ public struct Parameter<Value: Sendable>: AnyParameter {
         Self(.argument, name, value, help) { $0.last.map(value.read) ?? .some(nil) }
     }
 
+    /// The option with the name of a file as its value.
+    public func namingFile() -> Self {
+        var option = self
+        option.form.takesFile = true
+        return option
+    }
+
     /// The option with the word behind it as its value even if that begins with a hyphen, as ids of users may.
     public func takingHyphens() -> Self {
         var option = self
@@ -89,6 +97,10 @@ public struct ParameterForm: Sendable {
     let requirement: @Sendable (String) -> String?
     /// In addition to `help`: the default, the values there are.
     var remarks: [String] = []
+    /// Every value that there is; empty if there are too many.
+    var values: [String] = []
+    /// Whether its value is the name of a file.
+    var takesFile = false
     var mayRepeat = false
     /// Whether the word behind an option is its value even if it begins with a hyphen.
     var takesHyphens = false

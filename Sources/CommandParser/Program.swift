@@ -1,6 +1,6 @@
 /// A command line program: a tree of commands, and where its texts go.
 public struct Program<Context>: Sendable {
-    private let root: Command<Context>
+    let root: Command<Context>
     private let version: String
 
     /// - Parameter version: printed for `--version`.

@@ -15,9 +15,12 @@ struct CommandContext: Sendable {
     /// Characters of a terminal's line; nil if answers do not go to a terminal.
     let width: Int?
     let now: @Sendable () -> Timestamp
+    /// Lets time pass, for commands that work at a pace.
+    let pause: @Sendable (Duration) -> Void
     let output: @Sendable (String) throws(CommandFailure) -> Void
     let ledgers: LedgerOpener
     let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
+    let quarantine: @Sendable (KafkaSettings) -> any QuarantineTopic
     /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller
@@ -42,21 +45,22 @@ protocol ClusterAdmin: Sendable {
     func committedOffsets(
         of group: String, in partitions: [TopicPartition]
     ) throws(KafkaError) -> [TopicPartition: Int64]
-    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
-}
-
     /// Asks each broker at the address that it advertises.
     func reachBrokers() throws(KafkaError)
     /// One topic, asked by its name: of one that the user may not see it is `failed`.
     func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic
     /// What the user may do.
     func rights(toRead input: String, as group: String, toWrite outputs: [String]) -> KafkaRights
+    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
+}
+
 extension KafkaAdmin: ClusterAdmin {}
 
 /// Options that several commands have, with the steps that they stand for.
 enum CommonOptions {
     static let config = Parameter<String?>.option(
-        "config", .text, help: "YAML file with the configuration; GRANTOR_ environment variables win over it.")
+        "config", .text, help: "YAML file with the configuration; GRANTOR_ environment variables win over it."
+    ).namingFile()
     static let json = Parameter.flag("json", help: "Answer as JSON.")
     static let app = Parameter<String?>.option("app", .text, help: "Only those of the app with this bundle id.")
     static let user = Parameter<String?>.option("user", .text, help: "Only those of this user.").takingHyphens()

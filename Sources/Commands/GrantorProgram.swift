@@ -4,7 +4,7 @@ import Cryptography
 import Glibc
 
 public enum GrantorProgram {
-    static let program = Program(
+    static let program: Program<CommandContext> = Program(
         Command<CommandContext>(
             "grantor", "Turns App Store payments into granted purchases.",
             discussion: """
@@ -15,6 +15,7 @@ public enum GrantorProgram {
                 RunCommand.command, HealthCommand.command, CheckCommand.command, VerifyCommand.command,
                 TopicsCommand.command, MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command,
                 FindCommand.command, SubmissionsCommand.command, GrantsCommand.command, OutboxCommand.command,
+                QuarantineCommand.command, WorkersCommand.command, CompletionsCommand.command,
             ]),
         version: programVersion)
 

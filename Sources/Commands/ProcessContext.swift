@@ -4,6 +4,7 @@ import Configuration
 import Contract
 import FoundationEssentials
 import Fulfilment
+import Glibc
 import HTTPClient
 import Kafka
 import LedgerSQLite
@@ -20,8 +21,10 @@ extension CommandContext {
         let logger = Logger(label: "command", level: .critical, handler: LineLogHandler(format: .text))
         return CommandContext(
             environment: environment, width: Terminal.width(environment: environment),
-            now: SQLiteLedgerConfiguration.wallClock, output: StandardOutput.write, ledgers: .configured,
+            now: SQLiteLedgerConfiguration.wallClock, pause: { usleep(useconds_t($0 / .microseconds(1))) },
+            output: StandardOutput.write, ledgers: .configured,
             cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
+            quarantine: { KafkaQuarantine($0, logger: logger) },
             checkClients: { settings throws(CommandFailure) in try settings.checkClients() },
             apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) },
             service: { WaitingClient.reply(of: $0, logger: logger) }, logHandler: { LineLogHandler(format: $0) })
@@ -158,11 +161,11 @@ extension KafkaSettings {
     /// connection that fails is told with what a person does about it.
     func words(_ error: KafkaError) -> String {
         let words = PrintableText.singleLine("\(error)")
-        guard let file = propertiesFile, error.disposition == .configuration else { return words }
-        return "\(error.property.flatMap { file.place(of: $0) } ?? file.path): \(words)"
-    }
         if let fault = ConnectionFault(error) {
             let place = fault.isInProperties ? propertiesFile.map { " (\($0.path))" } ?? "" : ""
             return "\(words); \(fault.remedy)\(place)"
         }
+        guard let file = propertiesFile, error.disposition == .configuration else { return words }
+        return "\(error.property.flatMap { file.place(of: $0) } ?? file.path): \(words)"
+    }
 }

@@ -13,7 +13,8 @@ enum SubmissionsCommand {
         "transaction", .text, help: "Only those of this transaction, or original transaction.")
     private static let before = Parameter<SubmissionPage.Place?>.option(
         "before", .place, help: "Continue a list: the place that the page before ended with.")
-    private static let appOfOne = Parameter.required("app", .text, help: "The bundle id of its app.")
+    private static let oneOfMany = Parameter<String?>.argument(
+        "id", .text, help: "The id of one submission, whose app --app names; without it many are meant.")
     private static let id = Parameter.argument(
         "id", .text, help: "The submission's id; one that begins with a hyphen stands after --.")
 
@@ -35,17 +36,26 @@ enum SubmissionsCommand {
                     """,
                 CommonOptions.answering + [CommonOptions.app, id], run: show),
             Command(
-                "retry", "Makes a submission that waits due at once.",
-                [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, appOfOne, id], run: retry),
+                "retry", "Makes submissions that wait due at once: one, or many.",
+                discussion: """
+                    Many are those that --app, --cause, --state and --older-than leave, at most --limit. The answer \
+                    says how many there are, and with --apply they are changed, at a pace.
+                    """,
+                CommonOptions.answering + [CommonOptions.actor, CommonOptions.reason, CommonOptions.app, cause, state]
+                    + ManySubmissions.options + [oneOfMany], run: retry),
             Command(
-                "abandon", "Gives a held submission up: it fails.",
+                "abandon", "Gives held submissions up, one or many: they fail.",
                 discussion: """
                     For what nobody can mend, such as a purchase whose refund was settled with the player. The failed \
                     event says abandoned_by_operator, with the reason as its detail: the player's support reads it. Where \
                     the user has the purchase already, its granted event is told again instead. A submission that is \
                     retrying is not given up, because Apple may still confirm it.
+
+                    Many are those that --app, --cause and --older-than leave, at most --limit. The answer says how \
+                    many there are, and with --apply they are given up, at a pace.
                     """,
-                [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, appOfOne, id], run: abandon),
+                CommonOptions.answering + [CommonOptions.actor, CommonOptions.reason, CommonOptions.app, cause]
+                    + ManySubmissions.options + [oneOfMany], run: abandon),
         ])
 
     /// A word that nothing fails or waits for is a typing error, not an empty list.
@@ -123,26 +133,33 @@ enum SubmissionsCommand {
     }
 
     private static func retry(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let key = SubmissionKey(
-            bundleID: BundleID(try arguments[appOfOne]), submissionID: SubmissionID(try arguments[id]))
-        let note = OperatorNote(
-            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+        let note = try note(arguments, context)
+        let state = try arguments[state]
+        if let state, !state.isWaiting { throw .usage("--state must be held or retrying: others do not wait") }
+        guard let key = try one(arguments, state: state) else {
+            let many = try many(arguments, state.map { [$0] } ?? [.held, .retrying], isNarrowed: state != nil)
+            return try many.run(arguments, context, done: "made due") { ledger, key throws(LedgerError) in
+                try ledger.retryNow(key, note) > 0 ? .changed : .left
+            }
+        }
         let count = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.retryNow(key, note) }
         let name = PrintableText.singleLine(key.submissionID.rawValue)
         guard count > 0 else { throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits") }
-        try context.output("Submission \(name) is due now; a worker takes it within a minute.\n")
+        let text = "Submission \(name) is due now; a worker takes it within a minute.\n"
+        try context.output(arguments.format(context).render(json: Self.json(key, ["due": .count(count)])) { _ in text })
     }
 
     private static func abandon(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let key = SubmissionKey(
-            bundleID: BundleID(try arguments[appOfOne]), submissionID: SubmissionID(try arguments[id]))
-        let note = OperatorNote(
-            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+        let note = try note(arguments, context)
+        guard let key = try one(arguments, state: nil) else {
+            let many = try many(arguments, [.held], isNarrowed: false)
+            return try many.run(arguments, context, done: "given up") { ledger, key throws(LedgerError) in
+                try ledger.abandonIfHeld(key, note)?.isEmpty == false ? .changed : .left
+            }
+        }
         let name = PrintableText.singleLine(key.submissionID.rawValue)
-        let outcomes = try arguments.ledger(context) { ledger throws(LedgerError) -> [Outcome]? in
-            let waiting = try ledger.submission(key).waiting
-            guard waiting.allSatisfy({ $0.entry.cause.endpoint == nil && !$0.isLeased }) else { return nil }
-            return try ledger.abandon(key, note)
+        let outcomes = try arguments.ledger(context) { ledger throws(LedgerError) in
+            try ledger.abandonIfHeld(key, note)
         }
         guard let outcomes else {
             throw CommandFailure(
@@ -154,14 +171,54 @@ enum SubmissionsCommand {
         guard let outcome = outcomes.first else {
             throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits")
         }
-        let end =
+        let (word, end) =
             switch outcome {
             case .failed(let reason) where reason == FailureReason.abandonedByOperator.rawValue:
-                "is given up: it has failed"
-            case .failed(let reason): "waits no longer: it has failed before (\(reason))"
-            case .granted, .redelivery, .repeated, .retrying, .held: "waits no longer: its user has the purchase"
+                ("abandoned", "is given up: it has failed")
+            case .failed(let reason): ("failed", "waits no longer: it has failed before (\(reason))")
+            case .granted, .redelivery, .repeated, .retrying, .held:
+                ("granted", "waits no longer: its user has the purchase")
             }
-        try context.output("Submission \(name) \(end). A worker publishes the event that says so.\n")
+        let text = "Submission \(name) \(end). A worker publishes the event that says so.\n"
+        try context.output(
+            arguments.format(context).render(json: Self.json(key, ["outcome": .text(word)])) { _ in text })
+    }
+
+    private static func json(_ key: SubmissionKey, _ members: [String: JSONOutput]) -> JSONOutput {
+        .object(members.merging(["app": .id(key.bundleID), "submissionId": .id(key.submissionID)]) { $1 })
+    }
+
+    private static func note(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws(CommandFailure) -> OperatorNote {
+        OperatorNote(
+            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+    }
+
+    /// The one submission that is named; nil if many are meant.
+    private static func one(
+        _ arguments: ParsedArguments, state: SubmissionState?
+    ) throws(CommandFailure) -> SubmissionKey? {
+        guard let id = try arguments[oneOfMany] else { return nil }
+        guard try arguments[cause] == nil, state == nil, try arguments[ManySubmissions.olderThan] == nil else {
+            throw .usage("an id names one submission, and --cause, --state and --older-than many")
+        }
+        guard let app = try arguments[CommonOptions.app] else {
+            throw .usage("--app is missing: a submission is named by its app and its id")
+        }
+        return SubmissionKey(bundleID: BundleID(app), submissionID: SubmissionID(id))
+    }
+
+    private static func many(
+        _ arguments: ParsedArguments, _ states: [SubmissionState], isNarrowed: Bool
+    ) throws(CommandFailure) -> ManySubmissions {
+        let many = ManySubmissions(
+            states: states, app: try arguments[CommonOptions.app].map { BundleID($0) }, cause: try arguments[cause],
+            age: try arguments[ManySubmissions.olderThan], limit: try arguments[ManySubmissions.limit])
+        guard many.isNarrowed || isNarrowed else {
+            throw .usage("an id is missing, or what many have: --app, --cause, --older-than")
+        }
+        return many
     }
 
     /// The apps of the apps file, and the empty one, which is that of malformed submissions.
@@ -192,6 +249,14 @@ struct SubmissionAnswer: Sendable {
 }
 
 extension LedgerOperator {
+    /// Gives a submission up unless Apple may still confirm it.
+    /// - Returns: Nil if it is retrying, or a worker is at it; empty if nothing of it waits.
+    fileprivate func abandonIfHeld(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]? {
+        let waiting = try submission(key).waiting
+        guard waiting.allSatisfy({ $0.entry.cause.endpoint == nil && !$0.isLeased }) else { return nil }
+        return try abandon(key, note)
+    }
+
     /// Most apps in which one submission id is looked for.
     private static var mostApps: Int { 1_000 }
 

@@ -41,9 +41,16 @@ public protocol LedgerOperator: AnyObject {
     /// The partitions that workers have taken over, in order.
     func partitions() throws(LedgerError) -> [PartitionRow]
 
+    /// Workers by their signs of life, by name: those that live, and those that were seen within the last day and took
+    /// no leave.
+    func workers() throws(LedgerError) -> [WorkerRow]
+
     /// Passes offsets whose records no worker can read, owes a stub for each to the quarantine topic, and ends the
     /// partition's ownership. Only from the first offset that is not complete, so nothing before it is lost.
     func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult
+
+    /// Writes down what an operator does beside the ledger, about all of it: a record that is submitted again.
+    func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError)
 
     /// Makes the rows of a submission in `retries` due at once.
     /// - Returns: How many there are.
@@ -85,6 +92,7 @@ public struct OperatorAction: Hashable, Sendable {
         case retry
         case abandon
         case pass
+        case resubmit
     }
 
     public let kind: Kind

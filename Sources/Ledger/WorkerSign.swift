@@ -1,3 +1,5 @@
+public import Contract
+
 /// The sign of life that a worker gives with each sample: the others count those that live.
 public struct WorkerSign: Hashable, Sendable {
     /// A worker without a sign for so many milliseconds counts as gone: three times the longest pause between samples.
@@ -16,5 +18,24 @@ public struct WorkerSign: Hashable, Sendable {
         self.id = id
         self.name = name
         self.version = version
+    }
+}
+
+/// A worker as people see it, by its latest sign.
+public struct WorkerRow: Hashable, Sendable {
+    /// Host and process.
+    public let name: String
+    public let version: String
+    public let startedAt: Timestamp
+    public let seenAt: Timestamp
+    /// Whether it counts as living, by the ledger's clock.
+    public let isLive: Bool
+
+    public init(name: String, version: String, startedAt: Timestamp, seenAt: Timestamp, isLive: Bool) {
+        self.name = name
+        self.version = version
+        self.startedAt = startedAt
+        self.seenAt = seenAt
+        self.isLive = isLive
     }
 }

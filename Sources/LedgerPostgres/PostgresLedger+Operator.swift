@@ -98,6 +98,14 @@ extension PostgresLedger: LedgerOperator {
         try read { (_) throws(PostgresFailure) in try OwnershipTable(connection: connection).all() }
     }
 
+    public func workers() throws(LedgerError) -> [WorkerRow] {
+        try read { (now) throws(PostgresFailure) in try WorkerTable(connection: connection).all(now: now) }
+    }
+
+    public func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
+        try write { (_) throws(PostgresFailure) in try add(kind, note, on: nil) }
+    }
+
     public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         try write { (now) throws(PostgresFailure) in
             let result = try OwnershipTable(connection: connection).pass(passed)

@@ -82,6 +82,14 @@ extension SQLiteLedger: LedgerOperator {
         try read { (_) throws(StoreError) in try OwnershipTable(database: database).all() }
     }
 
+    public func workers() throws(LedgerError) -> [WorkerRow] {
+        try read { (now) throws(StoreError) in try WorkerTable(database: database).all(now: now) }
+    }
+
+    public func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
+        try write { (_) throws(StoreError) in try OperatorTable(database: database).add(kind, note, on: nil) }
+    }
+
     public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         try write { (now) throws(StoreError) in
             let result = try OwnershipTable(database: database).pass(passed)

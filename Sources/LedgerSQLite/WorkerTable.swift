@@ -24,6 +24,14 @@ struct WorkerTable {
         } ?? 0
     }
 
+    func all(now: Timestamp) throws(StoreError) -> [WorkerRow] {
+        try database.statement(WorkerColumns.selection).rows {
+            _ in
+        } read: {
+            WorkerColumns.row($0, now: now)
+        }
+    }
+
     func forget(_ worker: WorkerSign) throws(StoreError) {
         try database.statement("DELETE FROM workers WHERE id = ?").run { $0.integer(worker.id) }
     }

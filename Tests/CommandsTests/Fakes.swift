@@ -104,6 +104,7 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     private let asked = Mutex<[String]>([])
     private let owed = Mutex<[OutboxRow]>([])
+    private let held = Mutex<Int?>(nil)
     private let owner: ConsumerGroup?
     private let refusal = Mutex<LedgerError?>(nil)
     private let actionQuestions = Mutex(0)
@@ -151,6 +152,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         for query in queries { note("submissions \(query)") }
         return queries.map { query in
+            if let held = held.withLock({ $0 }) { return query.state == .held ? Self.page(query, of: held) : [] }
             let words = [query.userID?.rawValue, query.submissionID?.rawValue, query.orderID?.rawValue]
             guard !words.contains(where: { ["nobody", "gone", "later"].contains($0) }) else { return [] }
             let isWaiting = query.state.isWaiting
@@ -162,6 +164,21 @@ final class FixedLedger: LedgerOperator, Sendable {
                     cause: "no_answer", transactionID: "1000007", productID: "com.example.game.gems100", attempts: 3,
                     dueAt: isWaiting ? Self.time.advanced(by: .seconds(-180)) : nil)
             ]
+        }
+    }
+
+    /// From now on it has so many held submissions and no others, the latest a second old, each a second after the last.
+    func hold(_ count: Int) { held.withLock { $0 = count } }
+
+    private static func page(_ query: SubmissionQuery, of held: Int) -> [SubmissionRow] {
+        let last: Int = query.before.map { Int($0) - 1 } ?? held
+        let first: Int = max(1, last - query.limit + 1)
+        guard first <= last else { return [] }
+        return (first...last).reversed().map { (number: Int) -> SubmissionRow in
+            SubmissionRow(
+                sequence: Int64(number), state: .held, claimant: claimant(SubmissionID("h-\(number)")), origin: origin,
+                receivedAt: time.advanced(by: .seconds(number - held - 1)), cause: "product_not_configured",
+                transactionID: nil, productID: nil, attempts: 1)
         }
     }
 
@@ -197,6 +214,21 @@ final class FixedLedger: LedgerOperator, Sendable {
         [PartitionRow(partition: Self.origin.topicPartition, next: 173, owner: "host/1", starts: 2)]
     }
 
+    func workers() throws(LedgerError) -> [WorkerRow] {
+        [
+            WorkerRow(
+                name: "host/1", version: "1.0.0", startedAt: Self.time.advanced(by: .seconds(-7200)),
+                seenAt: Self.time.advanced(by: .seconds(-12)), isLive: true),
+            WorkerRow(
+                name: "host/2", version: "0.9.0", startedAt: Self.time.advanced(by: .seconds(-9000)),
+                seenAt: Self.time.advanced(by: .seconds(-3600)), isLive: false),
+        ]
+    }
+
+    func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
+        self.note("\(kind) by \(note.actor): \(note.reason)")
+    }
+
     func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         let next: Int64? = passed.partition == Self.origin.topicPartition ? 173 : nil
         guard next == passed.offsets.lowerBound else { return .standsAt(next) }
@@ -206,13 +238,13 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
         self.note("retry \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
-        return key.submissionID == "retrying" ? 1 : 0
+        return key.submissionID == "retrying" || key.submissionID.rawValue.hasPrefix("h-") ? 1 : 0
     }
 
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
         self.note("abandon \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
         switch key.submissionID {
-        case "held": return [.failed(reason: "abandoned_by_operator")]
+        case "held", "h-1", "h-2": return [.failed(reason: "abandoned_by_operator")]
         case "heldAndGranted": return [.repeated]
         default: return []
         }
@@ -356,6 +388,7 @@ struct SampleRun {
     var ledger = FixedLedger()
     var cluster = FixedCluster()
     var apple = FixedApple()
+    var quarantine = FixedQuarantine()
     var hasLedger = true
     /// Of every inventory service.
     var service = FulfilmentReply.response(status: 404, key: nil, retryAfter: nil)
@@ -363,6 +396,14 @@ struct SampleRun {
     let folder: String
     var environment: [String: String]
     var open: @Sendable () throws(LedgerError) -> Void = {}
+    let pauses = Pauses()
+
+    /// The times that commands let pass.
+    final class Pauses: Sendable {
+        private let taken = Mutex<[Duration]>([])
+        var all: [Duration] { taken.withLock { $0 } }
+        func add(_ pause: Duration) { taken.withLock { $0.append(pause) } }
+    }
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
@@ -381,7 +422,7 @@ struct SampleRun {
         let errors = Mutex("")
         let log = Lines()
         let context = CommandContext(
-            environment: environment, width: nil, now: { FixedLedger.time },
+            environment: environment, width: nil, now: { FixedLedger.time }, pause: { [pauses] in pauses.add($0) },
             output: { text throws(CommandFailure) in output.withLock { $0 += text } },
             ledgers: LedgerOpener(
                 exists: { [hasLedger] _ in hasLedger }, examine: { [findings] _ in findings },
@@ -392,8 +433,8 @@ struct SampleRun {
                 migrate: { [ledger, open] _ throws(LedgerError) in
                     try open()
                     return ledger.migrate()
-                }), cluster: { [cluster] _ in cluster }, checkClients: { _ in }, apple: { [apple] _ in apple },
-            service: { [service] _ in service },
+                }), cluster: { [cluster] _ in cluster }, quarantine: { [quarantine] _ in quarantine },
+            checkClients: { _ in }, apple: { [apple] _ in apple }, service: { [service] _ in service },
             logHandler: { log.handler($0) })
         let status = GrantorProgram.program.run(
             arguments, context: context,

@@ -32,6 +32,7 @@ import Testing
         #expect(found["schema"] == LedgerFinding("schema", "version \(Migrations.postgres.newest)"))
         #expect(found["rights"] == LedgerFinding("rights", "user \(database.role("worker"))"))
         #expect(found["write"] == LedgerFinding("write", "a row can be written"))
+        #expect(try PostgresLedger(database.configuration()).workers().isEmpty, "it was taken back")
     }
 
     @Test("A user with too few rights fails, and one who may take grants back is warned of")

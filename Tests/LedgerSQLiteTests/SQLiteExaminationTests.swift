@@ -14,6 +14,7 @@ struct SQLiteExaminationTests {
         let findings = try SQLiteLedger.examine(ledger.configuration)
         #expect(findings.map(\.subject) == ["disk", "write"])
         #expect(findings.last == LedgerFinding("write", "a row can be written"))
+        #expect(try SQLiteLedger(ledger.configuration).workers().isEmpty)
     }
 
     @Test("A lock that another program keeps is told as what it is")

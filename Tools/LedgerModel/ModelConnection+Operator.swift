@@ -145,6 +145,12 @@ extension ModelConnection: LedgerOperator {
             .map { PartitionRow(partition: $0, next: $1.next, owner: $1.owner, starts: $1.starts) }
     }
 
+    public func workers() throws(LedgerError) -> [WorkerRow] { model.tables.workerRows(now: now) }
+
+    public func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
+        model.tables.actions.append(OperatorAction(kind: kind, note: note, submission: nil))
+    }
+
     public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         let next = model.tables.partitions[passed.partition]?.next
         guard next == passed.offsets.lowerBound else { return .standsAt(next) }

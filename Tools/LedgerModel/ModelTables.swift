@@ -50,7 +50,7 @@ public final class ModelTables {
     var outbox: [OutboxKey: Owed] = [:]
     var actions: [OperatorAction] = []
     /// When each worker gave its last sign.
-    private var workers: [Int64: Int64] = [:]
+    private var workers: [Int64: (sign: WorkerSign, startedAt: Int64, seenAt: Int64)] = [:]
     private var lastSequence: Int64 = 0
     private var lastLease: Int64 = 0
 
@@ -81,8 +81,17 @@ public final class ModelTables {
 
     /// Takes a worker's sign, and says how many live.
     func sign(of worker: WorkerSign, now: Int64) -> Int {
-        workers[worker.id] = now
-        return workers.values.count { $0 > now - WorkerSign.mostSilence }
+        workers[worker.id] = (worker, workers[worker.id]?.startedAt ?? now, now)
+        return workers.values.count { $0.seenAt > now - WorkerSign.mostSilence }
+    }
+
+    func workerRows(now: Int64) -> [WorkerRow] {
+        workers.values.map { worker in
+            WorkerRow(
+                name: worker.sign.name, version: worker.sign.version,
+                startedAt: Timestamp(milliseconds: worker.startedAt), seenAt: Timestamp(milliseconds: worker.seenAt),
+                isLive: worker.seenAt > now - WorkerSign.mostSilence)
+        }.sorted { $0.name < $1.name }
     }
 
     func forget(_ worker: WorkerSign) { workers[worker.id] = nil }

@@ -10,10 +10,10 @@ internal import Scheduling
 /// regular work.
 public struct KafkaAdmin: Sendable {
     /// Time that freeing a client may hold its reply up.
-    private static let freeingLimit = Duration.seconds(5)
+    static let freeingLimit = Duration.seconds(5)
 
-    private let configuration: KafkaClientConfiguration
-    private let logger: Logger
+    let configuration: KafkaClientConfiguration
+    let logger: Logger
     let timeout: Duration
 
     /// - Parameter timeout: for each question, and for asking it again.

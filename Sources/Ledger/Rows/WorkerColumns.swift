@@ -14,6 +14,17 @@ public enum WorkerColumns: Int32, TableColumn {
         }
     }
 
+    /// A query for ``row(_:now:)``.
+    public static let selection = "SELECT \(selected) FROM workers ORDER BY name, id"
+
+    public static func row(_ row: some RowReader, now: Timestamp) -> WorkerRow {
+        let row = TableRow(row, Self.self)
+        let seenAt = row.time(.seenAt)
+        return WorkerRow(
+            name: row.text(.name), version: row.text(.version), startedAt: row.time(.startedAt), seenAt: seenAt,
+            isLive: seenAt.milliseconds > now.milliseconds - WorkerSign.mostSilence)
+    }
+
     /// Writes the values of ``written`` for a first sign.
     public static func write(_ worker: WorkerSign, now: Timestamp, to row: inout some RowWriter) {
         for column in allCases {

@@ -29,6 +29,10 @@ struct WorkerTable {
         return results[2].first?.int(0) ?? 0
     }
 
+    func all(now: Timestamp) throws(PostgresFailure) -> [WorkerRow] {
+        try connection.run(PostgresStatement(WorkerColumns.selection)).rows.map { WorkerColumns.row($0, now: now) }
+    }
+
     func forget(_ worker: WorkerSign) throws(PostgresFailure) {
         _ = try connection.run(
             PostgresStatement("DELETE FROM workers WHERE id = $1::bigint") { $0.integer(worker.id) })

@@ -1,0 +1,139 @@
+import CommandParser
+import Configuration
+import Contract
+import Ledger
+
+/// Many submissions that wait, for a command that changes each of them: found first, and changed at a pace.
+struct ManySubmissions {
+    /// Most submissions that one call changes.
+    static let most = 100_000
+    /// Rows that the ledger is asked for at once.
+    private static let pageRows = 1_000
+    /// Paces between two lines of progress.
+    private static let linePauses = 10
+
+    static let olderThan = Parameter<Duration?>.option(
+        "older-than",
+        ValueForm("a time such as 90s, 15m, 6h or 7d") { text in
+            DurationText.parse(text).flatMap { $0 > .zero ? $0 : nil }
+        }, help: "Only those whose records are older, such as 6h or 7d.")
+    static let limit = Parameter.option(
+        "limit", .integer(1...most), default: 1000, help: "Most submissions, 1 to \(most).")
+    static let perSecond = Parameter.option(
+        "per-second", .integer(1...1000), default: 20, help: "Most submissions in a second, 1 to 1000.")
+    static let apply = Parameter.flag("apply", help: "Change them; without it the answer only says how many there are.")
+
+    /// The options of commands that take many.
+    static let options: [any AnyParameter] = [olderThan, limit, perSecond, apply]
+
+    /// What became of one.
+    enum Change: Hashable, Sendable {
+        case changed
+        /// It has an answer already, or a worker is at it.
+        case left
+    }
+
+    let states: [SubmissionState]
+    let app: BundleID?
+    let cause: String?
+    let age: Duration?
+    let limit: Int
+
+    /// Whether anything but their state narrows them: nobody means all that waits without saying so.
+    var isNarrowed: Bool { app != nil || cause != nil || age != nil }
+
+    /// Those that are there now, each once, the latest first.
+    func find(_ ledger: any LedgerOperator, now: Timestamp) throws(LedgerError) -> [SubmissionKey] {
+        let latest = age.map { now.advanced(by: .zero - $0) }
+        var keys: [SubmissionKey] = []
+        var known: Set<SubmissionKey> = []
+        for state in states {
+            var query = SubmissionQuery(state: state, bundleID: app, cause: cause, limit: Self.pageRows)
+            while keys.count < limit {
+                let rows = try ledger.submissions(query)
+                for row in rows where keys.count < limit {
+                    if let latest, let received = row.receivedAt, received > latest { continue }
+                    let key = SubmissionKey(
+                        bundleID: row.claimant.bundleID, submissionID: row.claimant.submissionID)
+                    if known.insert(key).inserted { keys.append(key) }
+                }
+                guard rows.count == Self.pageRows, let last = rows.last else { break }
+                query.before = last.sequence
+            }
+        }
+        return keys
+    }
+
+    /// Finds them, and changes each if `--apply` says so.
+    /// - Parameters:
+    ///   - done: Words for those that were changed, such as "made due".
+    ///   - change: Changes one, in a transaction of its own.
+    func run(
+        _ arguments: ParsedArguments, _ context: CommandContext, done: String,
+        change: (any LedgerOperator, SubmissionKey) throws(LedgerError) -> Change
+    ) throws(CommandFailure) {
+        let now = context.now()
+        let keys = try arguments.ledger(context) { ledger throws(LedgerError) in try find(ledger, now: now) }
+        let pace = try arguments[Self.perSecond]
+        guard arguments[Self.apply], !keys.isEmpty else {
+            return try answer(arguments, context, Answer(found: keys.count, limit: limit, pace: pace), done)
+        }
+        var answer = Answer(found: keys.count, limit: limit, pace: pace, changed: 0)
+        let showsProgress = context.width != nil && !arguments[CommonOptions.json]
+        for (turn, start) in stride(from: 0, to: keys.count, by: pace).enumerated() {
+            if turn > 0 { context.pause(.seconds(1)) }
+            let part = keys[start..<min(start + pace, keys.count)]
+            do throws(CommandFailure) {
+                // Another session each time: this may take hours, and a ledger may fail over meanwhile.
+                try arguments.ledger(context) { ledger throws(LedgerError) in
+                    for key in part {
+                        switch try change(ledger, key) {
+                        case .changed: answer.changed = (answer.changed ?? 0) + 1
+                        case .left: answer.left += 1
+                        }
+                    }
+                }
+            } catch {
+                try self.answer(arguments, context, answer, done)
+                throw error
+            }
+            if showsProgress, turn % Self.linePauses == Self.linePauses - 1 {
+                try context.output("\(start + part.count) of \(keys.count)\n")
+            }
+        }
+        try self.answer(arguments, context, answer, done)
+    }
+
+    private struct Answer {
+        let found: Int
+        let limit: Int
+        let pace: Int
+        /// Nil where nothing was to be changed.
+        var changed: Int?
+        var left = 0
+    }
+
+    private func answer(
+        _ arguments: ParsedArguments, _ context: CommandContext, _ answer: Answer, _ done: String
+    ) throws(CommandFailure) {
+        let isFull = answer.found == answer.limit
+        let json: JSONOutput = .object([
+            "found": .count(answer.found), "isLimitReached": .truth(isFull), "isApplied": .truth(answer.changed != nil),
+            "changed": .count(answer.changed ?? 0), "left": .count(answer.left),
+        ])
+        try context.output(
+            arguments.format(context).render(json: json) { _ in
+                let more = isFull ? " The limit is reached; there may be more." : ""
+                guard let changed = answer.changed else {
+                    guard answer.found > 0 else { return "No submission matches.\n" }
+                    let seconds = (answer.found + answer.pace - 1) / answer.pace
+                    return "\(Self.count(answer.found)) match; nothing was changed. With --apply they are \(done), "
+                        + "\(answer.pace) a second, in about \(NextTry.words(seconds: Int64(seconds))).\(more)\n"
+                }
+                let left = answer.left > 0 ? ", \(answer.left) left as they are" : ""
+                return "\(changed) of \(Self.count(answer.found)) \(done)\(left).\(more)\n"
+            })
+    }
+
+    private static func count(_ number: Int) -> String { "\(number) \(number == 1 ? "submission" : "submissions")" }
+}

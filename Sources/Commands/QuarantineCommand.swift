@@ -1,0 +1,136 @@
+import CommandParser
+import Configuration
+import Contract
+import Kafka
+import Ledger
+
+enum QuarantineCommand {
+    private static let place = Parameter.argument(
+        "place", .quarantinePlace, help: "The record's partition and offset on the quarantine topic, as list shows it.")
+    private static let value = Parameter.flag(
+        "value", help: "Write the record's value alone, as it came: it may hold evidence, which is worth a purchase.")
+
+    static let command = Command<CommandContext>(
+        "quarantine", "Shows records that hold no submission, and submits them again.",
+        subcommands: [
+            Command(
+                "list", "Lists the latest records of the quarantine topic, with why each was put there.",
+                discussion: """
+                    Each partition is read from its end backwards, at most --limit records of it. The user of these \
+                    settings needs Read on the topic.
+                    """,
+                CommonOptions.tabulating + [CommonOptions.limit], run: list),
+            Command(
+                "show", "Shows one record: where it came from, why it was quarantined, its headers and its size.",
+                CommonOptions.answering + [value, place], run: show),
+            Command(
+                "resubmit", "Writes one record into the input topic again, as it came there first.",
+                discussion: """
+                    For records that a later version can read. The record has its key, its value and its own headers. \
+                    It is a new record: a submission that has its answer meanwhile gets the same answer again. The \
+                    user of these settings needs Write on the input topic. Who does this and why is written into the \
+                    ledger first.
+                    """,
+                CommonOptions.answering + [CommonOptions.actor, CommonOptions.reason, place], run: resubmit),
+        ])
+
+    private static func list(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let settings = try settings(arguments, context)
+        let limit = try arguments[CommonOptions.limit]
+        var rows: [QuarantinedRecord] = []
+        do throws(KafkaError) {
+            try context.quarantine(settings).latest(limit) { rows.append(QuarantinedRecord($0)) }
+        } catch {
+            throw refused(error, settings)
+        }
+        rows.sort { ($0.at ?? .distantPast, $0.place) > ($1.at ?? .distantPast, $1.place) }
+        rows = Array(rows.prefix(limit))
+        let table = TextTable(
+            header: ["PLACE", "AT", "REASON", "ORIGIN", "BYTES"],
+            rows: rows.map { [$0.place.text, $0.at?.rfc3339 ?? "-", $0.reason, $0.origin, "\($0.size)"] },
+            keepsFirst: true)
+        try context.output(arguments.format(context).page("records", table, rows.map(\.json), next: nil))
+    }
+
+    private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let (record, _) = try record(arguments, context)
+        guard !arguments[value] else { return try context.output(String(decoding: record.value ?? [], as: UTF8.self)) }
+        let shown = QuarantinedRecord(record)
+        let fields = [
+            ("at", shown.at?.rfc3339 ?? "-"), ("reason", shown.reason), ("origin", shown.origin),
+            ("key", record.key.map { String(decoding: $0, as: UTF8.self) } ?? "-"), ("bytes", "\(shown.size)"),
+            ("sha256", shown.digest),
+        ]
+        let headers = QuarantinedRecord.own(record.headers).map { header in
+            (header.name, header.value.map { String(decoding: $0, as: UTF8.self) } ?? "-")
+        }
+        try context.output(
+            arguments.format(context).render(json: shown.json) { _ in
+                TextFields.title("Record", shown.place.text) + TextFields(fields: fields).text()
+                    + (headers.isEmpty ? "" : "Headers as it came\n" + TextFields(fields: headers).text())
+            })
+    }
+
+    private static func resubmit(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let (record, settings) = try record(arguments, context)
+        let shown = QuarantinedRecord(record)
+        guard !shown.isStub else {
+            throw CommandFailure(
+                .failed,
+                "record \(shown.place.text) has no value: it was too large for the topic, and stands at "
+                    + "\(shown.origin) for as long as Kafka keeps it")
+        }
+        let topic = settings.topics[.submitted]
+        let note = OperatorNote(
+            actor: try arguments[CommonOptions.actor],
+            reason: "\(settings.topics[.quarantined])/\(shown.place.text): \(try arguments[CommonOptions.reason])",
+            at: context.now())
+        try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.note(.resubmit, note) }
+        let delivery: KafkaDelivery
+        do throws(KafkaError) {
+            delivery = try context.quarantine(settings).send(
+                KafkaProducerRecord(
+                    topic: topic, key: record.key, value: record.value, headers: QuarantinedRecord.own(record.headers)))
+        } catch {
+            throw refused(error, settings)
+        }
+        switch delivery {
+        case .acknowledged(let partition, let offset):
+            let origin = Origin(topic: topic, partition: partition, offset: offset)
+            let json: JSONOutput = .object(["record": .text(shown.place.text), "origin": .text("\(origin)")])
+            try context.output(
+                arguments.format(context).render(json: json) { _ in
+                    "Record \(shown.place.text) is submitted again, as \(origin).\n"
+                })
+        case .failed(.timedOut):
+            throw CommandFailure(
+                .failed, "\(topic) has not acknowledged the record in time; it may stand there all the same")
+        case .failed(.notAuthorized): throw CommandFailure(.failed, "this user has no right to write into \(topic)")
+        case .failed(let refusal): throw CommandFailure(.failed, "\(topic) does not take the record: \(refusal.words)")
+        }
+    }
+
+    private static func settings(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws(CommandFailure) -> KafkaSettings {
+        try arguments.configuration(context) { values throws(ConfigurationError) in try KafkaSettings(values) }
+    }
+
+    private static func record(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws(CommandFailure) -> (InputRecord, KafkaSettings) {
+        let settings = try settings(arguments, context)
+        let place = try arguments[place]
+        do throws(KafkaError) {
+            if let record = try context.quarantine(settings).record(place) { return (record, settings) }
+        } catch {
+            throw refused(error, settings)
+        }
+        throw CommandFailure(.failed, "\(settings.topics[.quarantined]) has no record at \(place.text), or no longer")
+    }
+
+    private static func refused(_ error: KafkaError, _ settings: KafkaSettings) -> CommandFailure {
+        CommandFailure(
+            .failed, "Kafka at \(settings.bootstrapServers) does not answer as it should: \(settings.words(error))")
+    }
+}

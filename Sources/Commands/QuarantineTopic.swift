@@ -1,0 +1,125 @@
+import CommandParser
+import Configuration
+import Contract
+import Cryptography
+import Kafka
+import KafkaScanning
+import Logging
+import Worker
+
+/// A place on the quarantine topic.
+struct QuarantinePlace: Hashable, Sendable, Comparable {
+    let partition: Int32
+    let offset: Int64
+
+    /// Such as `3/1742`.
+    var text: String { "\(partition)/\(offset)" }
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.partition, left.offset) < (right.partition, right.offset)
+    }
+}
+
+extension ValueForm<QuarantinePlace> {
+    static var quarantinePlace: Self {
+        ValueForm(
+            "a partition and an offset, such as 3/1742",
+            read: { text in
+                let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+                guard parts.count == 2, let partition = ValueForm<Int32>.integer(0...Int32.max).read(parts[0]),
+                    let offset = ValueForm<Int64>.integer(0...(Int64.max - 1)).read(parts[1])
+                else { return nil }
+                return QuarantinePlace(partition: partition, offset: offset)
+            }, show: \.text)
+    }
+}
+
+/// A record of the quarantine topic as people see it, without its value.
+struct QuarantinedRecord: Hashable, Sendable {
+    let place: QuarantinePlace
+    /// The time of the record that was quarantined.
+    let at: Timestamp?
+    let reason: String
+    let origin: String
+    /// Bytes and SHA-256 of the value that was quarantined.
+    let size: Int
+    let digest: String
+    /// Whether it has no value, because the topic did not take it.
+    let isStub: Bool
+
+    init(_ record: InputRecord) {
+        func header(_ name: String) -> String? {
+            record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+        }
+        place = QuarantinePlace(partition: record.origin.partition, offset: record.origin.offset)
+        at = record.timestamp
+        reason = header("x-quarantine-reason") ?? "not told: another program wrote it"
+        let from = ["x-origin-topic", "x-origin-partition", "x-origin-offset"].map { header($0) ?? "?" }
+        origin = from.joined(separator: "/")
+        isStub = header("x-quarantine-stub") != nil
+        size = header("x-quarantine-size").flatMap { Int($0) } ?? record.value?.count ?? 0
+        digest = header("x-quarantine-sha256") ?? SHA256.hash(record.value ?? []).hex
+    }
+
+    /// The headers that a record came with.
+    static func own(_ headers: [RecordHeader]) -> [RecordHeader] {
+        headers.filter { !$0.name.hasPrefix("x-quarantine") && !$0.name.hasPrefix("x-origin-") }
+    }
+
+    var json: JSONOutput {
+        .object([
+            "place": .text(place.text), "at": .time(at), "reason": .text(reason), "origin": .text(origin),
+            "bytes": .count(size), "sha256": .text(digest), "isStub": .truth(isStub),
+        ])
+    }
+}
+
+/// The quarantine topic and the way back from it, as commands use them.
+protocol QuarantineTopic: Sendable {
+    /// Hands over the latest records of each partition, at most so many of it.
+    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError)
+    /// Nil if there is none, or none any more.
+    func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord?
+    func send(_ record: KafkaProducerRecord) throws(KafkaError) -> KafkaDelivery
+}
+
+/// The topic as it stands on Kafka.
+struct KafkaQuarantine: QuarantineTopic {
+    private let topic: String
+    private let admin: KafkaAdmin
+    private let scan: KafkaScan
+
+    init(_ settings: KafkaSettings, logger: Logger) {
+        topic = settings.topics[.quarantined]
+        admin = KafkaAdmin(configuration: settings.client, logger: logger)
+        scan = KafkaScan(configuration: settings.client, group: settings.groupID, logger: logger)
+    }
+
+    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) {
+        let stretches = try admin.offsets(of: [topic]).mapValues { held in
+            max(held.lowerBound, held.upperBound - Int64(mostOfPartition))..<held.upperBound
+        }
+        try scan.read(stretches) { batch in
+            for record in batch.records { take(record) }
+            return true
+        }
+    }
+
+    func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord? {
+        let partition = TopicPartition(topic: topic, partition: place.partition)
+        guard let held = try admin.offsets(of: [topic])[partition], held.contains(place.offset) else { return nil }
+        var found: InputRecord?
+        try scan.read([partition: place.offset..<place.offset + 1]) { batch in
+            found = batch.records.first { $0.origin.offset == place.offset }
+            return found == nil
+        }
+        return found
+    }
+
+    func send(_ record: KafkaProducerRecord) throws(KafkaError) -> KafkaDelivery { try admin.send(record) }
+}
+
+extension Timestamp {
+    /// Before every record's time.
+    static var distantPast: Timestamp { Timestamp(milliseconds: .min) }
+}

@@ -1,0 +1,100 @@
+import CommandParser
+import Contract
+import Ledger
+import Testing
+
+@testable import Commands
+
+@Suite("Many submissions at once")
+struct ManySubmissionsTests {
+    private let grantor: SampleRun
+    private let note = "--actor anna --reason mended"
+
+    init() throws { grantor = try SampleRun() }
+
+    private var changes: [String] { grantor.ledger.questions.filter { !$0.hasPrefix("submission") } }
+
+    @Test("Without --apply the answer says how many there are and how long they take, and nothing is changed")
+    func dryRun() {
+        grantor.ledger.hold(45)
+        #expect(
+            grantor("submissions retry --cause product_not_configured \(note)").output
+                == "45 submissions match; nothing was changed. With --apply they are made due, 20 a second, in about 3 s.\n"
+        )
+        #expect(changes.isEmpty && grantor.pauses.all.isEmpty)
+    }
+
+    @Test("With --apply each is changed once, with who did it and why, at the pace that is named")
+    func pace() {
+        grantor.ledger.hold(45)
+        let result = grantor("submissions retry --cause product_not_configured \(note) --apply --per-second 10")
+        #expect(result.output == "45 of 45 submissions made due.\n")
+        #expect(changes.count == 45 && Set(changes).count == 45)
+        #expect(changes.first == "retry com.example.game/h-45 by anna: mended")
+        #expect(grantor.pauses.all == [.seconds(1), .seconds(1), .seconds(1), .seconds(1)])
+    }
+
+    @Test("All pages are gone through, up to the limit, which is said to be reached")
+    func limit() {
+        grantor.ledger.hold(2_345)
+        let all = grantor("submissions retry --state held \(note) --limit 100000").output
+        #expect(all.hasPrefix("2345 submissions match"))
+        let some = grantor("submissions retry --state held \(note) --limit 1500").output
+        #expect(
+            some.hasPrefix("1500 submissions match") && some.hasSuffix(" The limit is reached; there may be more.\n"))
+    }
+
+    @Test("An age leaves those whose records are older")
+    func age() {
+        grantor.ledger.hold(100)
+        #expect(grantor("submissions retry --older-than 1m \(note)").output.hasPrefix("41 submissions match"))
+        #expect(grantor("submissions retry --older-than 1h \(note)").output == "No submission matches.\n")
+    }
+
+    @Test("One that has its answer meanwhile is left, and counted")
+    func left() {
+        grantor.ledger.hold(3)
+        #expect(
+            grantor("submissions abandon --app com.example.game \(note) --apply").output
+                == "2 of 3 submissions given up, 1 left as they are.\n")
+    }
+
+    @Test("Scripts get the numbers")
+    func json() {
+        grantor.ledger.hold(3)
+        let output = grantor("submissions abandon --app com.example.game \(note) --apply --json").output
+        for member in ["\"changed\" : 2", "\"found\" : 3", "\"left\" : 1", "\"isApplied\" : true"] {
+            #expect(output.contains(member))
+        }
+    }
+
+    @Test(
+        "A command line that does not say which ones it means is refused",
+        arguments: [
+            "submissions retry", "submissions abandon", "submissions retry held",
+            "submissions retry held --app com.example.game --cause no_answer",
+            "submissions retry --state granted", "submissions abandon --older-than soon",
+        ])
+    func unclear(line: String) {
+        #expect(grantor("\(line) \(note) --apply").status == .usage)
+        #expect(changes.isEmpty)
+    }
+}
+
+@Suite("grantor workers")
+struct WorkersCommandTests {
+    @Test("list shows who lives, since when, and what each has taken over")
+    func list() throws {
+        let grantor = try SampleRun()
+        #expect(
+            grantor("workers list").output
+                == """
+                WORKER  STATE   VERSION  SEEN        STARTED                   PARTITIONS
+                host/1  live    1.0.0    12 s ago    2023-11-14T20:13:20.000Z  1
+                host/2  silent  0.9.0    60 min ago  2023-11-14T19:43:20.000Z  0
+
+                """)
+        let json = grantor("workers list --json").output
+        #expect(json.contains("\"state\" : \"silent\"") && json.contains("\"receipts.submitted/5\""))
+    }
+}

@@ -1,0 +1,69 @@
+import CommandParser
+import Contract
+import Kafka
+import Testing
+
+@testable import Commands
+
+@Suite("grantor quarantine")
+struct QuarantineCommandTests {
+    private var grantor: SampleRun
+    private let note = "--actor anna --reason mended"
+
+    init() throws {
+        grantor = try SampleRun()
+        grantor.environment["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "kafka:9092"
+    }
+
+    @Test("list shows the latest records first, with why and where from")
+    func list() {
+        #expect(
+            grantor("quarantine list").output
+                == """
+                PLACE  AT                        REASON   ORIGIN                    BYTES
+                1/41   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  2
+                1/40   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  2
+
+                """)
+        #expect(grantor("quarantine list --limit 1 --json").output.contains("\"isStub\" : true"))
+    }
+
+    @Test("show tells all but the value, which is written alone where it is asked for")
+    func show() {
+        let output = grantor("quarantine show 1/40").output
+        #expect(output.hasPrefix("Record 1/40\n") && output.contains("x-retries    3\n"))
+        #expect(!output.contains("{]") && !output.contains("x-quarantine"))
+        #expect(grantor("quarantine show 1/40 --value").output == "{]")
+        #expect(grantor("quarantine show 1/7").status == .failed)
+        #expect(grantor("quarantine show 17").status == .usage)
+    }
+
+    @Test("resubmit writes the record as it came, without what the worker added, and who did it and why")
+    func resubmit() throws {
+        #expect(
+            grantor("quarantine resubmit 1/40 \(note)").output
+                == "Record 1/40 is submitted again, as receipts.submitted/2/9.\n")
+        let sent = try #require(grantor.quarantine.sent.all.first)
+        #expect(sent.topic == "receipts.submitted" && sent.key == Array("u-1".utf8) && sent.value == Array("{]".utf8))
+        #expect(sent.headers == [RecordHeader("traceparent", "00-ab"), RecordHeader("x-retries", "3")])
+        #expect(grantor.ledger.questions == ["resubmit by anna: receipts.quarantined/1/40: mended"])
+    }
+
+    @Test("A stub has nothing to submit, and says where the record is")
+    func stub() {
+        let result = grantor("quarantine resubmit 1/41 \(note)")
+        #expect(result.status == .failed && result.errors.contains("stands at receipts.submitted/5/173"))
+        #expect(grantor.quarantine.sent.all.isEmpty && grantor.ledger.questions.isEmpty)
+    }
+
+    @Test("A record that the topic does not take is told, with what is known of it")
+    func refused() {
+        var grantor = grantor
+        grantor.quarantine.delivery = .failed(.timedOut)
+        #expect(grantor("quarantine resubmit 1/40 \(note)").errors.contains("it may stand there all the same"))
+        grantor.quarantine.delivery = .failed(.notAuthorized)
+        #expect(
+            grantor("quarantine resubmit 1/40 \(note)").errors
+                == "grantor: this user has no right to write into receipts.submitted\n")
+    }
+}
