@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo simulator build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas docs examples by-hand monitoring kubernetes clean
+.PHONY: help setup build demo simulator build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas docs examples by-hand readme monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -51,6 +51,7 @@ planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Processing
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh AppStore
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Fulfilment
+	[ -z "$(KAFKA_HOME)" ] || SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Kafka
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Simulation
 
 # The faults' schedule.
@@ -147,6 +148,11 @@ by-hand: ## Run the commands of docs/by-hand.md on Apache Kafka (KAFKA_HOME) and
 	$(SWIFT) build --product grantor $(SWIFTFLAGS)
 	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
 	scripts/by-hand-test.py $$($(SWIFT) build --show-bin-path)
+
+readme: ## Run the commands of README's "Run it for real" on Apache Kafka (KAFKA_HOME), and wait for its answer
+	@scripts/setup.sh --for test
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	scripts/readme-test.py $$($(SWIFT) build --show-bin-path)
 
 alerts-test: ## Break the stack of docker-compose.yml in many ways, and wait for the alert of each (Docker)
 	docker build --target worker -t grantor:0.2.0 .
