@@ -8,6 +8,7 @@
 #     Tests/PlantedBugs/run.sh Processing       bugs of the core that fleets meet too rarely
 #     Tests/PlantedBugs/run.sh AppStore         bugs of what Apple's replies mean
 #     Tests/PlantedBugs/run.sh Fulfilment       bugs of what inventory services' replies mean
+#     Tests/PlantedBugs/run.sh Kafka            bugs of the Kafka client, on Apache Kafka (KAFKA_HOME)
 #
 # A patch says in its head what is wrong with it (first line). In `Simulation` one of SEEDS runs must break a promise; in
 # the others it names the suite that must notice ("Suite: …", a filter of `swift test`). A patch that does not apply any
@@ -36,6 +37,9 @@ case $folder in
         parts="$below Sources/AppStore Tools/CertificateMaking Tests/AppStoreTests" ;;
     Fulfilment)
         parts="$below Sources/AppStore Sources/Fulfilment Tests/FulfilmentTests" ;;
+    Kafka)
+        parts="$below Sources/CLibrdkafka Sources/CLinux Sources/Threading Sources/Logging Sources/Metrics
+            Sources/Kafka Sources/KafkaScanning Tools/KafkaMock Tests/KafkaTesting Tests/KafkaTests" ;;
     *)
         echo "no such folder of patches: $folder" >&2
         exit 64 ;;
