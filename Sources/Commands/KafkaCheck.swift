@@ -2,6 +2,7 @@ import Configuration
 import Contract
 import Kafka
 import Ledger
+import Worker
 
 /// `grantor check` of brokers, rights and topics.
 struct KafkaCheck {

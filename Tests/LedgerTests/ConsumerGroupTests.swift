@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ConsumerGroupTests {
     private static func group(
-        _ name: String = "grantor", cluster: String? = "cluster-1", _ names: [Topic: String] = [:]
+        _ name: String = "grantor", cluster: String? = "cluster-1", names: [Topic: String] = [:]
     ) -> ConsumerGroup {
         ConsumerGroup(name: name, cluster: cluster) { names[$0] ?? $0.defaultName }
     }
@@ -42,7 +42,7 @@ import Testing
         "A worker that reads or writes another topic is told the names that differ", arguments: ConsumerGroup.keptTopics
     )
     func topic(_ topic: Topic) throws {
-        let group = Self.group(cluster: nil, [topic: "others"])
+        let group = Self.group(cluster: nil, names: [topic: "others"])
         let line = try #require(group.refusal(of: "ledger-1", owner: owner))
         #expect(
             line.hasPrefix(
@@ -52,12 +52,12 @@ import Testing
 
     @Test("The topic of pending events may have any name, or none: no outcome is told there alone")
     func pending() {
-        #expect(Self.group([.pending: "others"]).refusal(of: "ledger-1", owner: owner) == nil)
+        #expect(Self.group(names: [.pending: "others"]).refusal(of: "ledger-1", owner: owner) == nil)
     }
 
     @Test("Names that two topics have exchanged are no longer the ledger's")
     func exchanged() throws {
-        let group = Self.group([.granted: "purchases.failed", .failed: "purchases.granted"])
+        let group = Self.group(names: [.granted: "purchases.failed", .failed: "purchases.granted"])
         let line = try #require(group.refusal(of: "ledger-1", owner: owner))
         #expect(line.contains("with purchases.granted, purchases.failed, and this worker is of"))
         #expect(line.contains("with purchases.failed, purchases.granted. "))

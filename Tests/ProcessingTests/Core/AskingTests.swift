@@ -251,6 +251,7 @@ struct AskingTests {
         let attempt = try #require(bench.takeAttempts().first)
         bench.attempted(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
         try bench.written(.nothingNew)
+        bench.wait(WriteBatcher.pauseOfLeased)
         let second = try bench.written(.written(.repeated, publish: []))
         #expect(second.decisions.map(\.doubtsNothingNew) == [false])
         #expect(bench.core.inFlight == 0)
