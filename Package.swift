@@ -62,8 +62,8 @@ let modules: [Target] = [
         name: "Commands",
         dependencies: [
             "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "Fulfilment", "HTTPClient",
-            "HTTPServer", "Kafka", "KafkaScanning", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading",
-            "Worker",
+            "HTTPServer", "Kafka", "KafkaScanning", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Scheduling",
+            "Threading", "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]
@@ -194,7 +194,7 @@ let suites: [Target] = [
         "Ledger", "LedgerModel", "Logging", "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
     tests(
         "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "Fulfilment", "HTTPClient",
-        "HTTPServer", "Kafka", "Ledger", "Logging"),
+        "HTTPServer", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling"),
 ]
 
 // A target enters the build when its folder is there.

@@ -7,6 +7,7 @@ import Glibc
 import Kafka
 import Ledger
 import Logging
+import Scheduling
 import Worker
 
 /// Everything that commands have of the process and of the world. Tests put their own in its place.
@@ -15,12 +16,15 @@ struct CommandContext: Sendable {
     /// Characters of a terminal's line; nil if answers do not go to a terminal.
     let width: Int?
     let now: @Sendable () -> Timestamp
-    /// Lets time pass, for commands that work at a pace.
+    /// Measures time, and lets some pass.
+    let clock: @Sendable () -> Instant
     let pause: @Sendable (Duration) -> Void
     let output: @Sendable (String) throws(CommandFailure) -> Void
+    let progress: ProgressOutput
     let ledgers: LedgerOpener
     let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
     let quarantine: @Sendable (KafkaSettings) -> any QuarantineTopic
+    let publisher: @Sendable (KafkaSettings) throws(CommandFailure) -> any EventPublisher
     /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller

@@ -15,7 +15,8 @@ public enum GrantorProgram {
                 RunCommand.command, HealthCommand.command, CheckCommand.command, VerifyCommand.command,
                 TopicsCommand.command, MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command,
                 FindCommand.command, SubmissionsCommand.command, GrantsCommand.command, OutboxCommand.command,
-                QuarantineCommand.command, WorkersCommand.command, CompletionsCommand.command,
+                EventsCommand.command, QuarantineCommand.command, WorkersCommand.command, PruneCommand.command,
+                EraseCommand.command, CompletionsCommand.command,
             ]),
         version: programVersion)
 

@@ -12,7 +12,7 @@ enum GrantsCommand {
     ).takingHyphens()
 
     static let command = Command<CommandContext>(
-        "grants", "Shows what was granted.",
+        "grants", "Shows what was granted, and takes over what another system granted.",
         subcommands: [
             Command(
                 "show", "Shows grants, the latest first. Name a transaction, a user, an order, a submission or an app.",
@@ -20,7 +20,8 @@ enum GrantsCommand {
                     + [
                         CommonOptions.limit, CommonOptions.before, CommonOptions.user, CommonOptions.app, order,
                         submission, transaction,
-                    ], run: show)
+                    ], run: show),
+            ImportCommand.command,
         ])
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {

@@ -9,6 +9,7 @@ import HTTPClient
 import Kafka
 import LedgerSQLite
 import Logging
+import Scheduling
 import Synchronization
 import Threading
 import Worker
@@ -21,13 +22,27 @@ extension CommandContext {
         let logger = Logger(label: "command", level: .critical, handler: LineLogHandler(format: .text))
         return CommandContext(
             environment: environment, width: Terminal.width(environment: environment),
-            now: SQLiteLedgerConfiguration.wallClock, pause: { usleep(useconds_t($0 / .microseconds(1))) },
-            output: StandardOutput.write, ledgers: .configured,
+            now: SQLiteLedgerConfiguration.wallClock, clock: { .now }, pause: Pausing.pause,
+            output: StandardOutput.write,
+            progress: ProgressOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: StandardOutput.writeError),
+            ledgers: .configured,
             cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
             quarantine: { KafkaQuarantine($0, logger: logger) },
+            publisher: { settings throws(CommandFailure) in try KafkaEventPublisher(settings, logger: logger) },
             checkClients: { settings throws(CommandFailure) in try settings.checkClients() },
             apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) },
             service: { WaitingClient.reply(of: $0, logger: logger) }, logHandler: { LineLogHandler(format: $0) })
+    }
+}
+
+/// Lets time pass, for commands that keep a pace.
+enum Pausing {
+    static func pause(_ duration: Duration) {
+        guard duration > .zero else { return }
+        let (seconds, attoseconds) = duration.components
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        var rest = timespec()
+        while nanosleep(&time, &rest) != 0, errno == EINTR { time = rest }
     }
 }
 

@@ -1,4 +1,4 @@
-import CommandParser
+public import CommandParser
 
 extension ValueForm<Int> {
     /// A number of bytes, see ``ByteCountText``.
@@ -12,7 +12,7 @@ extension ValueForm<Int> {
 }
 
 extension ValueForm<Duration> {
-    static func duration(_ range: ClosedRange<Duration>) -> Self {
+    public static func duration(_ range: ClosedRange<Duration>) -> Self {
         let (low, high) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
         return ValueForm(
             "a duration with its unit such as 20s, from \(low) to \(high)",

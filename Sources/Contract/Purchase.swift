@@ -22,6 +22,8 @@ public enum VerifiedBy: String, Hashable, Sendable, CaseIterable {
     case serverAPI
     /// Apple's signature on the receipt holds; nobody was asked.
     case local
+    /// Nobody: another system had granted it before this one came into use, see `grantor grants import`.
+    case imported = "import"
 }
 
 /// A customer's payment, as Apple attests it. For analysis only: no grant depends on it.

@@ -242,32 +242,34 @@ private struct SubmissionMembers {
 }
 
 /// The values that each member of a submission may hold; nil for others.
-enum MemberForms {
+package enum MemberForms {
     /// Longest id of a submission, user or order, in characters.
-    static let maxIDLength = 128
+    package static let maxIDLength = 128
     /// Longest bundle or product id. App Store Connect allows 155 and 100 characters.
     private static let maxAppleIDLength = 255
 
     /// 2^53 - 1. Many languages read numbers of JSON into doubles. The double 2^53 may have been 2^53 + 1.
-    static let largestExactNumber: Int64 = 1 << 53 - 1
+    package static let largestExactNumber: Int64 = 1 << 53 - 1
 
-    static func submissionID(_ text: String) -> SubmissionID? {
+    package static func submissionID(_ text: String) -> SubmissionID? {
         let isAllowed = (1...maxIDLength).contains(text.utf8.count) && text.utf8.allSatisfy(isAllowedInSubmissionID)
         return isAllowed ? SubmissionID(text) : nil
     }
 
-    static func userID(_ text: String) -> UserID? { isText(text, longest: maxIDLength) ? UserID(text) : nil }
+    package static func userID(_ text: String) -> UserID? { isText(text, longest: maxIDLength) ? UserID(text) : nil }
 
-    static func orderID(_ text: String) -> OrderID? { isText(text, longest: maxIDLength) ? OrderID(text) : nil }
+    package static func orderID(_ text: String) -> OrderID? { isText(text, longest: maxIDLength) ? OrderID(text) : nil }
 
-    static func bundleID(_ text: String) -> BundleID? { isText(text, longest: maxAppleIDLength) ? BundleID(text) : nil }
+    package static func bundleID(_ text: String) -> BundleID? {
+        isText(text, longest: maxAppleIDLength) ? BundleID(text) : nil
+    }
 
-    static func productID(_ text: String) -> ProductID? {
+    package static func productID(_ text: String) -> ProductID? {
         isText(text, longest: maxAppleIDLength) ? ProductID(text) : nil
     }
 
     /// Without white space around it. Also for zeros only, which are none: the id is not well formed then.
-    static func transactionID(_ text: String) -> TransactionID? {
+    package static func transactionID(_ text: String) -> TransactionID? {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 1, let word = words.first else { return nil }
         let id = TransactionID(reading: String(word))

@@ -2,7 +2,7 @@ public import Contract
 
 /// The operators' interface to a ledger, for one thread at a time; workers may write meanwhile. Each change is written
 /// down in `operator_actions`, in the same transaction.
-public protocol LedgerOperator: AnyObject {
+public protocol LedgerOperator: LedgerUpkeep {
     func identity() throws(LedgerError) -> String
 
     /// The group that the ledger belongs to; nil before its first worker.
@@ -93,6 +93,10 @@ public struct OperatorAction: Hashable, Sendable {
         case abandon
         case pass
         case resubmit
+        case republish
+        case importGrants = "import"
+        case prune
+        case erase
     }
 
     public let kind: Kind

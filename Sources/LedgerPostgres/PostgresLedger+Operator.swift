@@ -70,7 +70,7 @@ extension PostgresLedger: LedgerOperator {
         }
     }
 
-    private func add(
+    func add(
         _ kind: OperatorAction.Kind, _ note: OperatorNote, on key: SubmissionKey?
     ) throws(PostgresFailure) {
         _ = try connection.run(

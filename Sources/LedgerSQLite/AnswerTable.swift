@@ -38,6 +38,38 @@ struct AnswerTable {
 
     private static let insertion = AnswerColumns.written.insertion(into: "answers")
 
+    // MARK: Retention
+
+    /// Rows of some places that may go. The outbox's event of a failure is made from the row, so that one stays.
+    private static let isOld = """
+        sequence BETWEEN ? AND ? AND answered_at < ? AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.key =
+            'failed:' || length(CAST(answers.app AS BLOB)) || ':' || answers.app || ':' || answers.submission_id)
+        """
+
+    func count(_ places: ClosedRange<Int64>, before: Timestamp) throws(StoreError) -> Int {
+        try database.statement("SELECT count(*) FROM answers WHERE \(Self.isOld)").first {
+            Self.bind(places, before, to: &$0)
+        } read: {
+            $0.int(0)
+        } ?? 0
+    }
+
+    func delete(_ places: ClosedRange<Int64>, before: Timestamp) throws(StoreError) -> Int {
+        try database.statement("DELETE FROM answers WHERE \(Self.isOld)").run { Self.bind(places, before, to: &$0) }
+    }
+
+    private static func bind(_ places: ClosedRange<Int64>, _ before: Timestamp, to values: inout Binder) {
+        values.integer(places.lowerBound)
+        values.integer(places.upperBound)
+        values.time(before)
+    }
+
+    func delete(_ sequences: [Int64]) throws(StoreError) {
+        for sequence in sequences {
+            try database.statement("DELETE FROM answers WHERE sequence = ?").run { $0.integer(sequence) }
+        }
+    }
+
     /// Failures, or repeats.
     func page(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
         try database.page(

@@ -59,6 +59,23 @@ struct GrantTable {
         }
     }
 
+    /// Replaces the ids of a person.
+    func erase(_ grants: [ErasedGrant]) throws(StoreError) {
+        for grant in grants {
+            try database.statement(
+                """
+                UPDATE grants SET submission_id = ?1, user_id = ?2, order_id = ?3, traceparent = NULL
+                WHERE sequence = ?4
+                """
+            ).run {
+                $0.text(grant.submissionID)
+                $0.text(grant.userID)
+                $0.text(grant.orderID)
+                $0.integer(grant.place)
+            }
+        }
+    }
+
     // MARK: Reading
 
     /// The rows that hold what new ones wanted.

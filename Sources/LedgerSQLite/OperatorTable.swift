@@ -29,4 +29,34 @@ struct OperatorTable {
             ActionColumns.action($0)
         }.compactMap(\.self)
     }
+
+    func count(_ keys: [SubmissionKey]) throws(StoreError) -> Int {
+        var count = 0
+        for key in keys {
+            count +=
+                try database.statement(
+                    "SELECT count(*) FROM operator_actions WHERE submission_id = ? AND app = ?"
+                ).first {
+                    $0.submission(key)
+                } read: {
+                    $0.int(0)
+                } ?? 0
+        }
+        return count
+    }
+
+    /// Actions on a person's submissions. A reason may name the person, so it goes, too.
+    func rename(_ keys: [SubmissionKey], _ pseudonyms: Pseudonyms) throws(StoreError) {
+        for key in keys {
+            try database.statement(
+                """
+                UPDATE operator_actions SET submission_id = ?3, reason = '\(FoundErasure.reason)'
+                WHERE submission_id = ?1 AND app = ?2
+                """
+            ).run {
+                $0.submission(key)
+                $0.text(pseudonyms.of(key.submissionID))
+            }
+        }
+    }
 }

@@ -43,7 +43,7 @@ struct OutboxTable {
                         $0.integer(row.sequence)
                     }
                     items.append(item)
-                } else if row.waiting != nil {
+                } else if try isOver(row) {
                     putOff += 1
                     try database.statement("DELETE FROM outbox WHERE sequence = ?").run { $0.integer(row.sequence) }
                 } else {
@@ -76,6 +76,13 @@ struct OutboxTable {
         } read: { row in
             DueOutboxRow(row)
         }
+    }
+
+    /// Of a row that cannot be rendered.
+    private func isOver(_ row: DueOutboxRow) throws(StoreError) -> Bool {
+        guard let failure = row.failure else { return row.isOver(isAnswered: false, isWaiting: false) }
+        let answers = try AnswerTable(database: database).answers([failure])
+        return row.isOver(isAnswered: !answers.known.isEmpty || !answers.later.isEmpty, isWaiting: false)
     }
 
     private func work(_ row: DueOutboxRow) throws(StoreError) -> OutboxItem.Work? {

@@ -152,6 +152,7 @@ struct OwnershipTable {
             UPDATE partitions SET
                 owner = NULL, generation = NULL, next_offset = 0, passed_offset = NULL, starts = 0, marked_offset = NULL,
                 suspect_offset = NULL, suspect_ends = 0
+            WHERE NOT \(PartitionColumns.isImport)
             """)
         for (partition, offset) in committed {
             try database.statement("UPDATE partitions SET next_offset = ? WHERE topic = ? AND partition = ?").run {

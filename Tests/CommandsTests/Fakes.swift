@@ -6,6 +6,7 @@ import Foundation
 import Fulfilment
 import Ledger
 import Logging
+import Scheduling
 import Synchronization
 
 @testable import Commands
@@ -252,6 +253,26 @@ final class FixedLedger: LedgerOperator, Sendable {
 }
 
 extension FixedLedger {
+    func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>? { nil }
+
+    func firstDecision(
+        in table: DecidedTable, _ places: ClosedRange<Int64>
+    ) throws(LedgerError) -> Timestamp? { nil }
+
+    func events(_ query: DecidedQuery) throws(LedgerError) -> EventPage { EventPage([], of: query) }
+
+    func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] { grants.map { _ in .new } }
+
+    func prune(
+        _ places: ClosedRange<Int64>, before: Timestamp, isTrial: Bool
+    ) throws(LedgerError) -> Int { 0 }
+
+    func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult {
+        .done(ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: true))
+    }
+}
+
+extension FixedLedger {
     static let origin = Origin(topic: "receipts.submitted", partition: 5, offset: 173)
 
     static func claimant(_ id: SubmissionID, user: UserID = "u-1") -> Claimant {
@@ -346,6 +367,12 @@ struct FixedApple: AppleCaller {
     }
 }
 
+/// Takes no event.
+final class NoPublisher: EventPublisher {
+    func publish(_ events: [Event]) throws(CommandFailure) { throw CommandFailure(.failed, "no broker") }
+    func close() {}
+}
+
 /// A private key of the kind that App Store Connect gives out, made for tests.
 enum SampleKey {
     static let pem = """
@@ -422,8 +449,10 @@ struct SampleRun {
         let errors = Mutex("")
         let log = Lines()
         let context = CommandContext(
-            environment: environment, width: nil, now: { FixedLedger.time }, pause: { [pauses] in pauses.add($0) },
+            environment: environment, width: nil, now: { FixedLedger.time }, clock: { Instant(nanoseconds: 0) },
+            pause: { [pauses] in pauses.add($0) },
             output: { text throws(CommandFailure) in output.withLock { $0 += text } },
+            progress: ProgressOutput(isTerminal: false) { _ in },
             ledgers: LedgerOpener(
                 exists: { [hasLedger] _ in hasLedger }, examine: { [findings] _ in findings },
                 open: { [ledger, open] _ throws(LedgerError) in
@@ -434,7 +463,8 @@ struct SampleRun {
                     try open()
                     return ledger.migrate()
                 }), cluster: { [cluster] _ in cluster }, quarantine: { [quarantine] _ in quarantine },
-            checkClients: { _ in }, apple: { [apple] _ in apple }, service: { [service] _ in service },
+            publisher: { _ in NoPublisher() }, checkClients: { _ in }, apple: { [apple] _ in apple },
+            service: { [service] _ in service },
             logHandler: { log.handler($0) })
         let status = GrantorProgram.program.run(
             arguments, context: context,

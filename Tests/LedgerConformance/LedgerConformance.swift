@@ -40,7 +40,7 @@ public enum LedgerConformance {
         grantRules + repeatRules + severalRules + unlistedRules + heldRules + failureRules + callRules + retryRules
         + leaseRules
         + outboxRules + pendingRules + memberRules + groupRules + partitionRules + knownRules + readerRules
-        + searchRules + operatorRules
+        + searchRules + operatorRules + upkeepRules
 }
 
 func expect<Value: Equatable>(

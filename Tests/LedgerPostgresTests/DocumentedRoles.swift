@@ -6,7 +6,7 @@ import Testing
 
 /// The roles of docs/postgresql.md, under names of the database's own: roles belong to a whole server.
 extension TemporaryLedger {
-    /// - Parameter word: `worker`, `operator` or `reader`.
+    /// - Parameter word: `worker`, `operator`, `reader` or `eraser`.
     func role(_ word: String) -> String { "grantor_\(database)_\(word)" }
 
     func makeRoles() throws {
@@ -33,7 +33,7 @@ extension TemporaryLedger {
     }
 
     func removeRoles() {
-        for role in ["worker", "operator", "reader"].map(role) {
+        for role in ["worker", "operator", "reader", "eraser"].map(role) {
             _ = try? server.run("DROP OWNED BY \(role); DROP ROLE \(role)", database: database)
         }
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Plans of look-ups")
 struct LookupPlanTests {
     /// Rows of many users, so that the planner knows that ids are rare.
-    private static let filling = """
+    static let filling = """
         INSERT INTO partitions (topic, partition) VALUES ('t', 0);
         INSERT INTO products VALUES (1, 'app', 'p', 'consumable', '');
         INSERT INTO grants (product, purchased_at, origin_offset, received_at, granted_at, origin_partition, quantity,

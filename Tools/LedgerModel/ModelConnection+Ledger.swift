@@ -272,7 +272,7 @@ extension ModelConnection: LedgerConnection {
         for key in model.tables.owed({ $0.dueAt <= now && $0.target == request.target }) {
             guard items.count < request.limit, var row = model.tables.outbox[key] else { break }
             let work = work(key, row)
-            if case .pending = key, work == nil {
+            if work == nil, isOver(key) {
                 model.tables.outbox[key] = nil
                 continue
             }
@@ -289,6 +289,16 @@ extension ModelConnection: LedgerConnection {
             model.tables.outbox[key] = row
         }
         return items
+    }
+
+    /// Of an event that cannot be rendered: its submission waits no longer, or its failure was pruned or erased.
+    private func isOver(_ key: OutboxKey) -> Bool {
+        switch key {
+        case .pending: true
+        case .failed(let app, let submission):
+            model.tables.answers[SubmissionKey(bundleID: app, submissionID: submission)] == nil
+        case .granted, .quarantined: false
+        }
     }
 
     private func work(_ key: OutboxKey, _ row: ModelTables.Owed) -> OutboxItem.Work? {

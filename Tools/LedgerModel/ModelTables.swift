@@ -158,6 +158,19 @@ public final class ModelTables {
         forgetOrigin(grant.origin)
     }
 
+    /// Puts pseudonyms in the place of the ids in a grant.
+    func replace(_ erased: ErasedGrant) {
+        let index = Int(erased.place)
+        guard let former = grants[index] else { return }
+        let grant = former.with(
+            Claimant(
+                submissionID: erased.submissionID, userID: erased.userID, bundleID: former.bundleID,
+                orderID: erased.orderID, traceparent: nil))
+        grants[index] = grant
+        bySubmission[former.claimant.submissionKey]?.removeAll { $0 == index }
+        bySubmission[grant.claimant.submissionKey, default: []].append(index)
+    }
+
     func grant(_ reference: GrantReference) -> Grant? { byReference[reference].flatMap { grants[$0] } }
 
     func stored(_ grant: Grant) -> StoredGrant {
@@ -201,6 +214,12 @@ public final class ModelTables {
         answersByOrigin[new.answer.origin, default: []].insert(key)
         noteOrigin(new.answer.origin)
         return true
+    }
+
+    func deleteAnswer(_ key: SubmissionKey) {
+        guard let before = answers.removeValue(forKey: key) else { return }
+        answersByOrigin[before.answer.origin]?.remove(key)
+        forgetOrigin(before.answer.origin)
     }
 
     func answers(at origin: Origin) -> [Answer] {
@@ -321,5 +340,17 @@ public final class ModelTables {
         for (origin, rows) in answersByOrigin { consider(origin, isEmpty: rows.isEmpty) }
         for (origin, rows) in retriesByOrigin { consider(origin, isEmpty: rows.isEmpty) }
         return highest
+    }
+}
+
+extension Grant {
+    /// The same grant, to somebody by other ids.
+    fileprivate func with(_ claimant: Claimant) -> Grant {
+        Grant(
+            key: key, transactionID: transactionID, originalTransactionID: originalTransactionID,
+            webOrderLineItemID: webOrderLineItemID, product: product, quantity: quantity, purchasedAt: purchasedAt,
+            expiresAt: expiresAt, ownership: ownership, payment: payment, offer: offer, verifiedBy: verifiedBy,
+            claimant: claimant, origin: origin, receivedAt: receivedAt, grantedAt: grantedAt, attempts: attempts,
+            format: format, passedOver: passedOver)
     }
 }

@@ -73,6 +73,12 @@ public enum AnswerColumns: Int32, RecordColumn {
         }
     }
 
+    /// A row as ``selection`` finds it, for its event.
+    public static func decided(_ row: some RowReader) -> DecidedRow {
+        let row = TableRow(row, Self.self)
+        return DecidedRow(place: row.integer(.sequence), content: answer(row).map { .answer($0) } ?? .later)
+    }
+
     /// A failure or a repeat as people see it; any version can read it.
     public static func page(_ row: some RowReader) -> SubmissionRow {
         let row = TableRow(row, Self.self)

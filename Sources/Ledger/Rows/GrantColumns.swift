@@ -101,6 +101,13 @@ public enum GrantColumns: Int32, RecordColumn {
         return stored(row).map { GrantRow(sequence: row.integer(.sequence), grant: $0) }
     }
 
+    /// A row as ``selection`` finds it, for its event.
+    public static func decided(_ row: some RowReader) -> DecidedRow {
+        let row = TableRow(row, Self.self)
+        let grant = stored(row).map { StoredGrant($0, owesCall: row.integer(.owesCall) != 0) }
+        return DecidedRow(place: row.integer(.sequence), content: grant.map { .grant($0) } ?? .later)
+    }
+
     /// Adds a row as ``selection`` finds it to those that were found before.
     public static func add(_ row: some RowReader, to found: inout FoundGrants) {
         let row = TableRow(row, Self.self)

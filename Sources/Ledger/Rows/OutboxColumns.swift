@@ -120,6 +120,15 @@ public struct DueOutboxRow: Sendable {
         if case .pending(let key)? = owed?.key { key } else { nil }
     }
 
+    /// Whether the row that it refers to is gone for good, so that nothing is owed any more: a submission that no longer
+    /// waits, or a failure that was pruned or erased, long after its first event.
+    /// - Parameters:
+    ///   - isAnswered: Whether the submission of ``failure`` has an answer, of whatever version.
+    ///   - isWaiting: The same for the row of ``waiting``.
+    public func isOver(isAnswered: Bool, isWaiting: Bool) -> Bool {
+        failure != nil && !isAnswered || waiting != nil && !isWaiting
+    }
+
     /// The input of its step. Nil if the row that it refers to does not exist, or is a later version's.
     /// - Parameters:
     ///   - grant: The row of ``grant``.

@@ -19,6 +19,9 @@ public enum PartitionColumns: Int32, TableColumn {
     /// A row of a partition that was refused: the group had an offset of it, and the ledger had none of its topic.
     public static let isRefused = "(partitions.generation IS NULL AND partitions.next_offset IS NULL)"
 
+    /// A row that stands for a file of imported grants. It has neither generation nor offset, and never gets any.
+    public static let isImport = "(partitions.topic LIKE '\(GrantImport.topicPrefix)%')"
+
     /// Columns of everything that is read of a row.
     public static let shown = selected
 

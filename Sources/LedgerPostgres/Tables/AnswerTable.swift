@@ -61,6 +61,43 @@ struct AnswerTable {
         WHERE submission_id = s AND app = a AND environment IS NOT NULL
         """
 
+    // MARK: Retention
+
+    /// Failures whose event the outbox owes: it is made from the row.
+    private static let isOwed = """
+        EXISTS (SELECT 1 FROM outbox WHERE outbox.key =
+            'failed:' || octet_length(answers.app)::text || ':' || answers.app || ':' || answers.submission_id)
+        """
+
+    /// Rows of some places that may go.
+    private static let isOld = """
+        sequence BETWEEN $1::bigint AND $2::bigint AND answered_at < $3::bigint AND NOT \(isOwed)
+        """
+
+    func count(_ places: ClosedRange<Int64>, before: Timestamp) throws(PostgresFailure) -> Int {
+        try connection.run(old("SELECT count(*) FROM answers", places, before)).first?.int(0) ?? 0
+    }
+
+    func delete(_ places: ClosedRange<Int64>, before: Timestamp) throws(PostgresFailure) -> Int {
+        try connection.run(old("DELETE FROM answers", places, before)).affected
+    }
+
+    private func old(_ verb: String, _ places: ClosedRange<Int64>, _ before: Timestamp) -> PostgresStatement {
+        PostgresStatement("\(verb) WHERE \(Self.isOld)") {
+            $0.integer(places.lowerBound)
+            $0.integer(places.upperBound)
+            $0.time(before)
+        }
+    }
+
+    func delete(_ sequences: [Int64]) throws(PostgresFailure) {
+        guard !sequences.isEmpty else { return }
+        var columns = PostgresColumns(types: [.integer])
+        for sequence in sequences { columns.integer(sequence) }
+        _ = try connection.run(
+            PostgresStatement("DELETE FROM answers WHERE sequence = ANY($1::bigint[])") { columns.add(to: &$0) })
+    }
+
     /// Failures, or repeats.
     func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
         try connection.page(

@@ -145,6 +145,26 @@ struct GrantTable {
         }
     }
 
+    /// Replaces the ids of a person. Workers and operators have no right to it.
+    func erase(_ grants: [ErasedGrant]) throws(PostgresFailure) {
+        guard !grants.isEmpty else { return }
+        var columns = PostgresColumns(types: [.integer, .text, .text, .text])
+        for grant in grants {
+            columns.integer(grant.place)
+            columns.text(grant.submissionID)
+            columns.text(grant.userID)
+            columns.text(grant.orderID)
+        }
+        _ = try connection.run(
+            PostgresStatement(
+                """
+                UPDATE grants SET submission_id = s, user_id = u, order_id = o, traceparent = NULL
+                FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS given (place, s, u, o)
+                WHERE sequence = place
+                """
+            ) { columns.add(to: &$0) })
+    }
+
     // MARK: Reading
 
     /// The rows that hold what new ones wanted.

@@ -45,7 +45,8 @@ struct OutboxTable {
     /// are left to it.
     ///
     /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
-    /// would stay in front of all others. The event of a submission that no longer waits is owed no more.
+    /// would stay in front of all others. An event is owed no more if its submission no longer waits, or if its failure
+    /// was pruned or erased.
     func take(_ request: OutboxRequest, now: Timestamp) throws(PostgresFailure) -> [OutboxItem] {
         let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []
@@ -55,8 +56,14 @@ struct OutboxTable {
             let rows = try due(request.target, limit: asked, now: now)
             guard !rows.isEmpty else { break }
             let pending = try RetryTable(connection: connection).waiting(Set(rows.compactMap(\.waiting)))
-            let work = try work(rows, pending)
-            let ended = rows.filter { row in row.waiting.map { pending[$0]?.isAnswered ?? true } ?? false }
+            let answers = try AnswerTable(connection: connection).answers(Array(Set(rows.compactMap(\.failure))))
+            let work = try work(rows, pending, answers)
+            let answered = Set((answers.known.map(\.claimant) + answers.later.map(\.claimant)).map(\.submissionKey))
+            let ended = rows.filter { row in
+                row.isOver(
+                    isAnswered: row.failure.map(answered.contains) ?? false,
+                    isWaiting: row.waiting.map { !(pending[$0]?.isAnswered ?? true) } ?? false)
+            }
             try delete(ended.map(\.sequence))
             let numbers = try lease(zip(rows, work).map { ($0.sequence, isRendered: $1 != nil) }, until: dueAgain)
             for (row, work) in zip(rows, work) {
@@ -88,7 +95,7 @@ struct OutboxTable {
 
     /// The input of each row's step, from the rows that they refer to.
     private func work(
-        _ rows: [DueOutboxRow], _ pending: [RetryKey: WaitingRow]
+        _ rows: [DueOutboxRow], _ pending: [RetryKey: WaitingRow], _ found: FoundAnswers
     ) throws(PostgresFailure) -> [OutboxItem.Work?] {
         let references = Set(rows.compactMap(\.grant)).map { HolderQuestion($0) }
         var grants: [GrantReference: Grant] = [:]
@@ -96,10 +103,7 @@ struct OutboxTable {
             grants[stored.grant.reference] = stored.grant
         }
         var answers: [SubmissionKey: Answer] = [:]
-        let failures = Array(Set(rows.compactMap(\.failure)))
-        for answer in try AnswerTable(connection: connection).answers(failures).known {
-            answers[answer.claimant.submissionKey] = answer
-        }
+        for answer in found.known { answers[answer.claimant.submissionKey] = answer }
         return rows.map { row in
             row.work(
                 grant: row.grant.flatMap { grants[$0] }, answer: row.failure.flatMap { answers[$0] },

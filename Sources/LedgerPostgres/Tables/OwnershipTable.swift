@@ -74,6 +74,12 @@ struct OwnershipTable {
         ) { $0.partition(partition) }
     }
 
+    /// The number of a row that stands for no partition of Kafka's; made where there is none.
+    func number(making partition: TopicPartition) throws(PostgresFailure) -> [TopicPartition: Int64] {
+        _ = try connection.run(Self.make(partition))
+        return try numbers([partition])
+    }
+
     // MARK: Taking over
 
     /// Waits for other take-overs of these topics, and for checkpoints. Writes of their owners go on.
@@ -232,6 +238,7 @@ struct OwnershipTable {
             UPDATE partitions SET
                 owner = NULL, generation = NULL, next_offset = 0, passed_offset = NULL, starts = 0, marked_offset = NULL,
                 suspect_offset = NULL, suspect_ends = 0
+            WHERE NOT \(PartitionColumns.isImport)
             """
         let locked = PostgresStatement("SELECT 1 FROM partitions \(Self.order) FOR UPDATE")
         _ = try connection.run([locked, PostgresStatement(all)] + committed.sorted { $0.key < $1.key }.map(Self.start))

@@ -1,0 +1,81 @@
+import CommandParser
+import Contract
+import Ledger
+
+enum EraseCommand {
+    private static let user = Parameter.required("user", .text, help: "The user's id.").takingHyphens()
+    private static let keyFile = Parameter.required(
+        "key-file", .text,
+        help: "A file with a secret of at least \(Pseudonyms.leastKeyBytes) bytes, the same for every user.")
+    private static let app = Parameter<String?>.option(
+        "app", .text, help: "Only the rows of the app with this bundle id.")
+
+    static let command = Command<CommandContext>(
+        "erase", "Takes a user's ids out of the ledger.",
+        discussion: """
+            The ids of the user, of the user's submissions and of the orders give way to pseudonyms, in grants and in \
+            operators' actions. The user's failures and repeats are deleted. Purchases keep their keys, so none can be \
+            granted again: a claim of one fails as owned_by_another_user. While a submission of the user's waits, or an \
+            event is owed, nothing is changed: the purchase is granted or the submission given up first. On PostgreSQL \
+            it needs the rights of docs/postgresql.md. Topics, logs and back-ups are not the ledger's: they forget by \
+            their own retention.
+            """,
+        MassChange.options + [user, app, keyFile], run: run)
+
+    private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let note = try MassChange.note(arguments, context)
+        let id = try arguments[user]
+        if note?.reason.contains(id) ?? false || note?.actor.contains(id) ?? false {
+            throw .usage("--reason and --actor stay in the ledger: leave the user's id out")
+        }
+        var key = try EvidenceInput.read(try arguments[keyFile])
+        while key.last == UInt8(ascii: "\n") || key.last == UInt8(ascii: "\r") { key.removeLast() }
+        guard let pseudonyms = Pseudonyms(key: key) else {
+            throw CommandFailure(.failed, "the key has less than \(Pseudonyms.leastKeyBytes) bytes")
+        }
+        let erasure = Erasure(
+            userID: UserID(id), bundleID: try arguments[app].map { BundleID($0) }, pseudonyms: pseudonyms)
+        let session = try arguments.session(context)
+        var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false)
+        // A trial finds the same rows each time.
+        var isEnough = false
+        while !isEnough {
+            let result = try session { ledger throws(LedgerError) in try ledger.erase(erasure, note) }
+            switch result {
+            case .inTheWay(let waiting, let owed):
+                throw CommandFailure(.failed, Self.words(waiting: waiting, owed: owed))
+            case .done(let found):
+                rows.grants += found.grants
+                rows.answers += found.answers
+                rows.actions += found.actions
+                rows.isComplete = found.isComplete
+                isEnough = found.isComplete || note == nil
+            }
+        }
+        let pseudonym = pseudonyms.of(erasure.userID)
+        let json: JSONOutput = .object([
+            "applied": .truth(note != nil), "grants": .count(rows.grants), "answers": .count(rows.answers),
+            "actions": .count(rows.actions), "pseudonym": .id(pseudonym),
+        ])
+        try context.output(
+            arguments.format(context).render(json: json) { _ in
+                let words =
+                    "\(rows.grants.of("grant", "grants")), \(rows.answers.of("answer", "answers")) and "
+                    + rows.actions.of("operator's action", "operators' actions")
+                guard note == nil else { return "\(words) erased, as \(pseudonym).\n" }
+                let more = rows.isComplete ? "" : ", and more,"
+                return "\(words)\(more) would be erased, as \(pseudonym); --apply does it.\n"
+            })
+    }
+
+    private static func words(waiting: Int, owed: Int) -> String {
+        var words: [String] = []
+        if waiting > 0 {
+            words.append(
+                "\(waiting.of("submission waits", "submissions wait")): grantor submissions list shows "
+                    + "\(waiting == 1 ? "it" : "them"), and a held one may be given up")
+        }
+        if owed > 0 { words.append("\(owed.of("event is", "events are")) owed, and told as soon as a worker can") }
+        return "nothing was changed: " + words.joined(separator: "; ")
+    }
+}

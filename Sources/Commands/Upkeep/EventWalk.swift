@@ -1,0 +1,92 @@
+import CommandParser
+import Contract
+import Ledger
+
+/// Which events are told again; members that are nil do not narrow it.
+struct EventScope: Hashable, Sendable {
+    /// The states whose events are told, in this order.
+    var states: [SubmissionState] = [.granted, .failed]
+    var bundleID: BundleID?
+    var userID: UserID?
+    var submissionID: SubmissionID?
+    var from: Timestamp?
+    var to: Timestamp?
+
+    /// Whether anything narrows it.
+    var isNarrow: Bool { namesAnID || bundleID != nil || from != nil || to != nil }
+    var namesAnID: Bool { userID != nil || submissionID != nil }
+
+    /// As `operator_actions` keeps it: without the user, whose id would outlive its erasure.
+    var words: String {
+        var words = ["events \(states.map(\.rawValue).joined(separator: " and "))"]
+        if let submissionID { words.append("of submission \(submissionID)") }
+        if userID != nil { words.append("of one user") }
+        if let bundleID { words.append("of \(bundleID)") }
+        if let from { words.append("from \(from)") }
+        if let to { words.append("to \(to)") }
+        return words.joined(separator: " ")
+    }
+}
+
+/// Goes through the rows of a scope, page by page. Rows that workers add meanwhile are not followed.
+struct EventWalk {
+    typealias Place = SubmissionPage.Place
+
+    private struct Part {
+        let state: SubmissionState
+        let places: ClosedRange<Int64>
+    }
+
+    private let scope: EventScope
+    private var parts: [Part] = []
+    /// The last place that was looked at, of the first part.
+    private var done: Int64 = 0
+    /// All that was looked at is told up to here; nil before the first page.
+    private(set) var place: Place?
+    private var covered: Double = 0
+    private let whole: Double
+
+    /// - Parameter after: The place that an earlier walk ended with.
+    init(_ scope: EventScope, after: Place?, in session: LedgerSession) throws(CommandFailure) {
+        self.scope = scope
+        for state in scope.states.drop(while: { after != nil && $0 != after?.state }) {
+            guard let table = DecidedQuery(state: state).table else { continue }
+            let places = try session { ledger throws(LedgerError) in
+                try ledger.places(
+                    of: table, from: scope.namesAnID ? nil : scope.from, to: scope.namesAnID ? nil : scope.to)
+            }
+            let first = state == after?.state ? max(places.lowerBound, after?.sequence ?? 0) : places.lowerBound
+            parts.append(Part(state: state, places: min(first, places.upperBound)...places.upperBound))
+        }
+        whole = parts.reduce(0) { $0 + Double($1.places.count) }
+        done = parts.first?.places.lowerBound ?? 0
+    }
+
+    /// How much of it is done, from 0 to 1; nil where only few rows are looked at.
+    var part: Double? { scope.namesAnID ? nil : covered / whole }
+
+    /// The next rows; nil at the end. Of a scope without an id one look may find none.
+    /// - Parameter most: Most events.
+    mutating func next(_ most: Int, in session: LedgerSession) throws(CommandFailure) -> EventPage? {
+        while let part = parts.first {
+            guard done < part.places.upperBound else {
+                parts.removeFirst()
+                done = parts.first?.places.lowerBound ?? 0
+                continue
+            }
+            let end =
+                scope.namesAnID
+                ? part.places.upperBound : min(part.places.upperBound, done + DecidedTable.placesAtOnce)
+            let query = DecidedQuery(
+                state: part.state, bundleID: scope.bundleID, userID: scope.userID, submissionID: scope.submissionID,
+                from: scope.from, to: scope.to, places: (done + 1)...end, limit: most)
+            let page = try session { ledger throws(LedgerError) in try ledger.events(query) }
+            let reached = page.last ?? end
+            covered += Double(reached - done)
+            done = reached
+            place = Place(state: part.state, sequence: reached)
+            return page
+        }
+        return nil
+    }
+}

@@ -1,0 +1,151 @@
+import CommandParser
+import Configuration
+import Contract
+import Ledger
+
+enum EventsCommand {
+    private static let submission = Parameter<String?>.option(
+        "submission", .text, help: "Only those of this submission.")
+    private static let from = Parameter<Timestamp?>.option(
+        "from", .moment, help: "Only those decided then or later, such as 2026-11-21T00:00:00Z.")
+    private static let to = Parameter<Timestamp?>.option("to", .moment, help: "Only those decided before.")
+    private static let states = [SubmissionState.granted, .failed, .repeated]
+    private static let state = Parameter<SubmissionState?>.option(
+        "state",
+        ValueForm(
+            "one of \(states.map(\.rawValue).joined(separator: ", "))", values: states.map(\.rawValue),
+            read: { word in states.first { $0.rawValue == word } }, show: \.rawValue),
+        help: "Only events of this state. Without it granted and failed ones.")
+    private static let after = Parameter<SubmissionPage.Place?>.option(
+        "after", .place, help: "Go on where an earlier call stopped: the place that it named.")
+    private static let perSecond = MassChange.perSecond(500, "events")
+    /// Most events that wait for their acknowledgements.
+    private static let mostAtOnce = 1_000
+
+    static let command = Command<CommandContext>(
+        "events", "Tells events again.",
+        subcommands: [
+            Command(
+                "republish", "Publishes the events of stored rows again, byte by byte.",
+                discussion: """
+                    For consumers that have lost events. Name a submission, a user, an app or a time. Each event has the \
+                    id and the bytes that it had, so consumers that have it drop it. The command publishes by itself, \
+                    beside the workers, at a pace. Copies that repeats asked for are told with --state repeated. Left out \
+                    are grants that another system gave, users who were erased, and grants whose fulfilment call is owed. \
+                    A call that was stopped names its place: give it with --after.
+                    """,
+                MassChange.options
+                    + [
+                        CommonOptions.app, CommonOptions.user, submission, from, to, state, after, perSecond,
+                    ], run: republish)
+        ])
+
+    private static func republish(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        var scope = EventScope(
+            bundleID: try arguments[CommonOptions.app].map { BundleID($0) },
+            userID: try arguments[CommonOptions.user].map { UserID($0) },
+            submissionID: try arguments[submission].map { SubmissionID($0) }, from: try arguments[from],
+            to: try arguments[to])
+        guard scope.isNarrow else { throw .usage("name --submission, --user, --app, --from or --to") }
+        if let state = try arguments[state] { scope.states = [state] }
+        let start = try arguments[after]
+        if let start, !scope.states.contains(start.state) { throw .usage("--after is a place of another state") }
+        let (note, pace) = (try MassChange.note(arguments, context), try arguments[perSecond])
+        let session = try arguments.session(context)
+        var walk = try EventWalk(scope, after: start, in: session)
+        var publisher: (any EventPublisher)?
+        if let note {
+            let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
+                try KafkaSettings(values)
+            }
+            publisher = try context.publisher(kafka)
+            let named = OperatorNote(actor: note.actor, reason: "\(scope.words): \(note.reason)", at: note.at)
+            try session { ledger throws(LedgerError) in try ledger.note(.republish, named) }
+        }
+        defer { publisher?.close() }
+        var told = Told()
+        var progress = Progress(context)
+        var clock = Pace(perSecond: pace, from: context.clock())
+        let most = publisher == nil ? mostAtOnce : min(mostAtOnce, clock.portion)
+        while true {
+            let before = walk.place ?? start
+            do throws(CommandFailure) {
+                guard let page = try walk.next(most, in: session) else { break }
+                if let publisher, !page.events.isEmpty {
+                    context.pause(clock.pause(before: page.events.count, now: context.clock()))
+                    try publisher.publish(page.events.map(\.event))
+                }
+                told.add(page)
+            } catch {
+                progress.end()
+                throw stopped(error, told, at: before, isPublished: publisher != nil)
+            }
+            let place = walk.place.map { ", --after \($0.text)" } ?? ""
+            progress.show(walk.part, "\(told.count.of("event", "events"))\(place)")
+        }
+        progress.end()
+        try context.output(
+            arguments.format(context).render(json: told.json(isPublished: publisher != nil, last: walk.place)) { _ in
+                told.text(isPublished: publisher != nil, perSecond: pace)
+            })
+    }
+
+    /// The end of a call that did not come to the end, with the way to go on.
+    private static func stopped(
+        _ failure: CommandFailure, _ told: Told, at place: SubmissionPage.Place?, isPublished: Bool
+    ) -> CommandFailure {
+        guard isPublished else { return failure }
+        let rest = place.map { "go on with --after \($0.text)" } ?? "begin again"
+        return CommandFailure(
+            failure.status,
+            "\(failure.message ?? "it was stopped"); \(told.count.of("event was", "events were")) published: \(rest)")
+    }
+}
+
+/// What a call has told.
+private struct Told {
+    private var events: [Topic: Int] = [:]
+    private var leftOut: [EventPage.LeftOut: Int] = [:]
+
+    var count: Int { events.values.reduce(0, +) }
+
+    mutating func add(_ page: EventPage) {
+        for event in page.events { events[event.event.topic, default: 0] += 1 }
+        leftOut.merge(page.leftOut, uniquingKeysWith: +)
+    }
+
+    func text(isPublished: Bool, perSecond: Int) -> String {
+        let (granted, failed) = (events[.granted] ?? 0, events[.failed] ?? 0)
+        var text = "\(granted) granted and \(failed.of("failed event", "failed events")) "
+        if isPublished {
+            text += "published.\n"
+        } else {
+            let time = Duration.seconds(count / perSecond).rough
+            text += "would be published, in \(time) at \(perSecond) a second; --apply does it.\n"
+        }
+        for (cause, count) in leftOut.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            text += "\(count) left out: \(cause.words).\n"
+        }
+        return text
+    }
+
+    func json(isPublished: Bool, last: SubmissionPage.Place?) -> JSONOutput {
+        .object([
+            "applied": .truth(isPublished), "granted": .count(events[.granted] ?? 0),
+            "failed": .count(events[.failed] ?? 0),
+            "leftOut": .object(
+                Dictionary(uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, .count($0.value)) })),
+            "last": .text(last?.text),
+        ])
+    }
+}
+
+extension EventPage.LeftOut {
+    fileprivate var words: String {
+        switch self {
+        case .callOwed: "a fulfilment call is owed, and comes before the event"
+        case .erased: "the user was erased"
+        case .laterVersion: "only a later version of grantor makes the event"
+        }
+    }
+}

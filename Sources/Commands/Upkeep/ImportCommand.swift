@@ -1,0 +1,193 @@
+import CommandParser
+import Configuration
+import Contract
+import Ledger
+
+/// `grantor grants import`.
+enum ImportCommand {
+    private static let file = Parameter.argument("file", .text, help: "The file: one JSON object a line.")
+    private static let fromLine = Parameter.option(
+        "from-line", .integer(1...Int.max), default: 1, help: "Leave the lines before it out, which are imported.")
+    private static let perSecond = MassChange.perSecond(50_000, "lines")
+
+    static let command = Command<CommandContext>(
+        "import", "Takes over what another system has granted, so that nothing is granted again.",
+        discussion: """
+            Each line says bundleId, environment, transactionId, productId, type, userId, purchasedAt and grantedAt, as \
+            docs/adoption.md describes. The whole file is checked first: with a fault in any line nothing is imported. A \
+            purchase that its user has already is counted and left as it is, so a call that was stopped may begin again. \
+            One that another user has is named, and left as it is. No event tells imported purchases. Who claims one \
+            again gets a copy of its event, without items.
+            """,
+        MassChange.options + [fromLine, perSecond, file], run: run)
+
+    private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let source = Source(
+            path: try arguments[file], first: try arguments[fromLine], now: context.now())
+        let note = try MassChange.note(arguments, context)
+        let session = try arguments.session(context)
+        var found = ImportFindings()
+        var progress = Progress(context)
+        let format = arguments.format(context)
+        var lines = 0
+        // The whole file is looked at before its first row is written. A trial asks the ledger about it, too.
+        try source.each { (batch, part) throws(CommandFailure) in
+            lines += batch.count
+            let grants = found.sound(batch)
+            if note == nil { found.add(grants, try results(grants, isTrial: true, session)) }
+            progress.show(part, "\(lines.of("line", "lines")) checked")
+        }
+        if let note, found.faults == 0 {
+            let named = OperatorNote(
+                actor: note.actor, reason: "\(lines.of("line", "lines")) of \(source.name): \(note.reason)", at: note.at
+            )
+            try session { ledger throws(LedgerError) in try ledger.note(.importGrants, named) }
+            var pace = Pace(perSecond: try arguments[perSecond], from: context.clock())
+            try source.each { (batch, part) throws(CommandFailure) in
+                context.pause(pace.pause(before: batch.count, now: context.clock()))
+                var again = ImportFindings()
+                let grants = again.sound(batch)
+                found.add(grants, try results(grants, isTrial: false, session))
+                let place = batch.last.map { ", --from-line \($0.line + 1)" } ?? ""
+                progress.show(part, "\(found.new) imported, \(found.present) there already\(place)")
+            }
+        }
+        progress.end()
+        let isApplied = note != nil && found.faults == 0
+        try context.output(
+            format.render(json: found.json(isApplied: isApplied, lines: lines)) { _ in
+                found.text(isApplied: isApplied, isTrial: note == nil, lines: lines)
+            })
+        guard found.isClean else { throw CommandFailure(.failed, found.failure(isApplied: isApplied)) }
+    }
+
+    private static func results(
+        _ grants: [Grant], isTrial: Bool, _ session: LedgerSession
+    ) throws(CommandFailure) -> [ImportResult] {
+        guard !grants.isEmpty else { return [] }
+        return try session { ledger throws(LedgerError) in try ledger.add(imported: grants, isTrial: isTrial) }
+    }
+}
+
+/// A file of grants, read in batches.
+private struct Source {
+    struct Line {
+        let line: Int
+        let grant: Result<Grant, ImportedLine.Faulty>
+    }
+
+    let path: String
+    let first: Int
+    let now: Timestamp
+
+    /// The file's own name, without its folder.
+    var name: String { PrintableText.singleLine(String(path.split(separator: "/").last ?? "")) }
+
+    /// - Parameter body: Gets lines, at most as many as the ledger takes at once, and how much of the file is behind
+    ///   them.
+    func each(_ body: ([Line], Double) throws(CommandFailure) -> Void) throws(CommandFailure) {
+        let reader = try LineReader(path)
+        var batch: [Line] = []
+        while let line = try reader.next() {
+            guard line.number >= first else { continue }
+            do throws(ImportedLine.Faulty) {
+                batch.append(Line(line: line.number, grant: .success(try ImportedLine.grant(line, of: name, now: now))))
+            } catch {
+                batch.append(Line(line: line.number, grant: .failure(error)))
+            }
+            if batch.count == GrantImport.most {
+                try body(batch, Double(reader.read) / Double(max(1, reader.size)))
+                batch.removeAll(keepingCapacity: true)
+            }
+        }
+        if !batch.isEmpty { try body(batch, 1) }
+    }
+}
+
+/// What was found in a file and in the ledger. Lists have a bound, numbers have none.
+private struct ImportFindings {
+    /// Lines that are named.
+    static let mostNamed = 20
+
+    private(set) var faults = 0
+    private(set) var new = 0
+    private(set) var present = 0
+    private var taken = 0
+    private var later = 0
+    /// Paid periods without a line item.
+    private var unnamedPeriods = 0
+    private var named: [(line: Int64, words: String)] = []
+
+    var isClean: Bool { faults == 0 && taken == 0 && later == 0 }
+
+    private mutating func name(_ line: Int64, _ words: String) {
+        if named.count < Self.mostNamed { named.append((line, words)) }
+    }
+
+    /// The grants of lines without a fault.
+    mutating func sound(_ lines: [Source.Line]) -> [Grant] {
+        var grants: [Grant] = []
+        for line in lines {
+            switch line.grant {
+            case .success(let grant):
+                grants.append(grant)
+                if grant.productType == .autoRenewable, grant.webOrderLineItemID == nil { unnamedPeriods += 1 }
+            case .failure(let faulty):
+                faults += 1
+                name(Int64(line.line), faulty.faults.joined(separator: "; "))
+            }
+        }
+        return grants
+    }
+
+    mutating func add(_ grants: [Grant], _ results: [ImportResult]) {
+        for (grant, result) in zip(grants, results) {
+            switch result {
+            case .new: new += 1
+            case .present: present += 1
+            case .taken:
+                taken += 1
+                name(grant.origin.offset, "the purchase is another user's, or another app's, in the ledger")
+            case .later:
+                later += 1
+                name(grant.origin.offset, "a later version of grantor has written the purchase's row")
+            }
+        }
+    }
+
+    func text(isApplied: Bool, isTrial: Bool, lines: Int) -> String {
+        var text = named.map { "line \($0.line): \(PrintableText.singleLine($0.words))\n" }.joined()
+        let more = faults + taken + later - named.count
+        if more > 0 { text += "and \(more) more lines\n" }
+        text += "\(lines.of("line", "lines")): "
+        if isApplied {
+            text += "\(new) imported, \(present) there already, \(taken) of others\n"
+        } else if isTrial {
+            text += "\(faults) faulty, \(new) new, \(present) there already, \(taken) of others"
+            text += faults == 0 ? "; --apply imports them\n" : "\n"
+        } else {
+            text += "\(faults) faulty\n"
+        }
+        if unnamedPeriods > 0 {
+            text +=
+                "\(unnamedPeriods.of("period has", "periods have")) no webOrderLineItemId: a restore of one, under "
+                + "another transaction, is not known as the same.\n"
+        }
+        return text
+    }
+
+    func failure(isApplied: Bool) -> String {
+        if faults > 0 { return "\(faults.of("line is", "lines are")) faulty; nothing was imported" }
+        let left = (taken + later).of("purchase", "purchases")
+        return isApplied ? "\(left) stayed as the ledger has them" : "\(left) would stay as the ledger has them"
+    }
+
+    func json(isApplied: Bool, lines: Int) -> JSONOutput {
+        .object([
+            "applied": .truth(isApplied), "lines": .count(lines), "faulty": .count(faults), "new": .count(new),
+            "present": .count(present), "taken": .count(taken), "laterRows": later == 0 ? .absent : .count(later),
+            "periodsWithoutLineItem": .count(unnamedPeriods),
+            "named": .list(named.map { .object(["line": .number($0.line), "detail": .text($0.words)]) }),
+        ])
+    }
+}

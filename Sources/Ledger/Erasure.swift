@@ -1,0 +1,158 @@
+public import Contract
+import Cryptography
+
+/// A user whose ids are to leave the ledger.
+public struct Erasure: Hashable, Sendable {
+    /// Most rows of a table in one call.
+    public static let most = 500
+
+    public let userID: UserID
+    /// Nil for all apps.
+    public let bundleID: BundleID?
+    public let pseudonyms: Pseudonyms
+
+    public init(userID: UserID, bundleID: BundleID?, pseudonyms: Pseudonyms) {
+        self.userID = userID
+        self.bundleID = bundleID
+        self.pseudonyms = pseudonyms
+    }
+
+    /// The note as `operator_actions` keeps it: it has the pseudonym and not the user.
+    public func named(_ note: OperatorNote) -> OperatorNote {
+        OperatorNote(actor: note.actor, reason: "\(pseudonyms.of(userID)): \(note.reason)", at: note.at)
+    }
+}
+
+/// Stands in for ids of a person, by a key that the ledger does not have. The same id has the same pseudonym as long as
+/// the key is the same, so whoever has the key and an id can find its rows again.
+public struct Pseudonyms: Hashable, Sendable {
+    /// Least bytes of a key: fewer could be guessed, and with them the ids.
+    public static let leastKeyBytes = 32
+    fileprivate static let prefix = "erased:"
+    fileprivate static let digits = 32
+
+    private let key: [UInt8]
+
+    /// Nil for a key that is too short.
+    public init?(key: [UInt8]) {
+        guard key.count >= Self.leastKeyBytes else { return nil }
+        self.key = key
+    }
+
+    public func of(_ id: UserID) -> UserID { UserID(text("user", id.rawValue)) }
+    public func of(_ id: OrderID) -> OrderID { OrderID(text("order", id.rawValue)) }
+    public func of(_ id: SubmissionID) -> SubmissionID { SubmissionID(text("submission", id.rawValue)) }
+
+    /// `erased:` and the first 128 bits of HMAC-SHA256. Every kind of id may have this form.
+    private func text(_ kind: String, _ id: String) -> String {
+        Self.prefix + HMACSHA256(key: key).code(of: Array("\(kind):\(id)".utf8)).hex.prefix(Self.digits)
+    }
+}
+
+extension UserID {
+    /// Whether it is the pseudonym of a user who was erased.
+    public var isErased: Bool {
+        rawValue.hasPrefix(Pseudonyms.prefix) && rawValue.utf8.count == Pseudonyms.prefix.utf8.count + Pseudonyms.digits
+    }
+}
+
+/// What became of one call for an ``Erasure``.
+public enum ErasureResult: Hashable, Sendable {
+    /// So many rows were changed, or would be.
+    case done(Rows)
+    /// Nothing was changed: submissions of the user wait, and these rows of the outbox are owed.
+    case inTheWay(waiting: Int, owed: Int)
+
+    public struct Rows: Hashable, Sendable {
+        public var grants: Int
+        public var answers: Int
+        /// Rows of `operator_actions` about the user's submissions.
+        public var actions: Int
+        /// Whether none is left.
+        public var isComplete: Bool
+
+        public init(grants: Int, answers: Int, actions: Int, isComplete: Bool) {
+            self.grants = grants
+            self.answers = answers
+            self.actions = actions
+            self.isComplete = isComplete
+        }
+    }
+}
+
+/// All that a driver finds of a user in one call.
+public struct FoundErasure: Sendable {
+    /// In the place of operators' reasons.
+    public static let reason = "erased"
+
+    public let erased: [ErasedGrant]
+    public let answers: [SubmissionRow]
+    /// The submissions of these rows, each once.
+    public let former: [SubmissionKey]
+    public let result: ErasureResult
+
+    /// - Parameters:
+    ///   - answers: Failures and repeats, at most ``Erasure/most`` of each.
+    ///   - waiting: How many submissions wait, counted up to a limit.
+    public init(
+        _ erasure: Erasure, grants: [GrantRow], answers: [SubmissionRow], actions: Int, waiting: Int, owed: Int
+    ) {
+        erased = grants.map { ErasedGrant($0, erasure.pseudonyms) }
+        self.answers = answers
+        former = Self.submissions(grants, answers)
+        guard waiting == 0, owed == 0 else {
+            result = .inTheWay(waiting: waiting, owed: owed)
+            return
+        }
+        let isComplete =
+            grants.count < Erasure.most && answers.count { $0.state == .failed } < Erasure.most
+            && answers.count { $0.state == .repeated } < Erasure.most
+        result = .done(
+            ErasureResult.Rows(
+                grants: grants.count, answers: answers.count, actions: actions, isComplete: isComplete))
+    }
+
+    public var hasRows: Bool { !erased.isEmpty || !answers.isEmpty }
+
+    public static func submissions(_ grants: [GrantRow], _ answers: [SubmissionRow]) -> [SubmissionKey] {
+        Set(grants.map(\.grant.claimant.submissionKey) + answers.map(\.claimant.submissionKey)).sorted()
+    }
+}
+
+/// The ids in a grant of a user who is erased, as they are and as they will be.
+public struct ErasedGrant: Hashable, Sendable {
+    public let place: Int64
+    public let former: SubmissionKey
+    public let submissionID: SubmissionID
+    public let userID: UserID
+    public let orderID: OrderID?
+
+    public init(_ row: GrantRow, _ pseudonyms: Pseudonyms) {
+        place = row.sequence
+        former = row.grant.claimant.submissionKey
+        submissionID = pseudonyms.of(row.grant.submissionID)
+        userID = pseudonyms.of(row.grant.userID)
+        orderID = row.grant.orderID.map(pseudonyms.of)
+    }
+}
+
+extension OutboxKey {
+    /// Everything that may be owed to a user for these rows.
+    public static func owed(for grants: [GrantRow], _ answers: [SubmissionRow]) -> [OutboxKey] {
+        var keys: [OutboxKey] = grants.map { .granted($0.grant.reference, repeatOf: nil) }
+        for row in answers {
+            switch row.state {
+            case .failed: keys.append(.failed(row.claimant.bundleID, row.claimant.submissionID))
+            case .repeated:
+                guard let transaction = row.transactionID else { continue }
+                // The row as people see it does not say the environment.
+                for environment in Environment.allCases {
+                    let grant = GrantReference(environment: environment, transactionID: transaction)
+                    keys.append(.granted(grant, repeatOf: row.claimant.submissionID))
+                }
+            case .granted, .held, .retrying: break
+            }
+        }
+        return keys
+    }
+}

@@ -1,0 +1,77 @@
+public import Contract
+
+/// A ledger's answer to a grant of another system.
+public enum ImportResult: Hashable, Sendable {
+    /// The ledger has it now, or would have it.
+    case new
+    /// The user has the purchase already.
+    case present
+    /// It is another user's, or another app's. Nothing was changed.
+    case taken
+    /// Only a later version can read the row that has its key. Nothing was changed.
+    case later
+}
+
+/// Grants of a file that another system has written.
+public enum GrantImport {
+    /// Most in one call: as many as one statement adds without making workers wait.
+    public static let most = 1_000
+
+    /// The prefix of the topic that stands as the origin of imported rows. No topic of Kafka's has a colon.
+    public static let topicPrefix = "import:"
+
+    public static func origin(file name: String, line: Int) -> Origin {
+        Origin(topic: topicPrefix + name, partition: 0, offset: Int64(line))
+    }
+
+    /// The grants as a driver inserts them.
+    public static func rows(_ grants: [Grant]) -> [NewGrant] {
+        grants.enumerated().map { NewGrant(decision: $0, grant: $1) }
+    }
+
+    /// Questions for the rows that stand in the way of grants.
+    public static func questions(_ grants: [Grant]) -> [HolderQuestion] {
+        grants.map { HolderQuestion($0.reference, $0.key) }
+    }
+
+    /// - Parameters:
+    ///   - isNew: Whether each was added.
+    ///   - held: The rows that ``questions(_:)`` found, of those that were not.
+    public static func results(_ grants: [Grant], isNew: [Bool], held: FoundGrants) -> [ImportResult] {
+        let holders = Holders(held)
+        return zip(grants, isNew).map { grant, isNew in
+            guard !isNew else { return .new }
+            switch holders.holder(of: grant.reference, grant.key) {
+            // A trial finds nobody in the way.
+            case .none: return .new
+            case .later: return .later
+            case .row(let stored):
+                let isSame = stored.grant.userID == grant.userID && stored.grant.bundleID == grant.bundleID
+                return isSame ? .present : .taken
+            }
+        }
+    }
+}
+
+extension Grant {
+    /// The grant of a purchase that another system has given to a user.
+    ///
+    /// It has no items: whoever gets a copy of its event, because the user claims the purchase again, gives nothing a
+    /// second time. Its submission is named after the transaction, and its origin is a line of the file.
+    /// - Parameters:
+    ///   - line: Of the file, from 1.
+    ///   - name: The file's, as people are to read it.
+    public convenience init(
+        imported purchase: Purchase, type: ProductType, to claimant: Claimant, grantedAt: Timestamp, line: Int,
+        of name: String
+    ) {
+        self.init(
+            key: GrantKey(of: purchase, type: type), transactionID: purchase.transactionID,
+            originalTransactionID: purchase.originalTransactionID, webOrderLineItemID: purchase.webOrderLineItemID,
+            product: Product(id: purchase.productID, type: type, items: []), quantity: purchase.quantity,
+            purchasedAt: purchase.purchasedAt, expiresAt: purchase.expiresAt, ownership: purchase.ownership,
+            payment: nil, offer: nil, verifiedBy: VerifiedBy.imported.rawValue, claimant: claimant,
+            origin: GrantImport.origin(file: name, line: line), receivedAt: grantedAt, grantedAt: grantedAt,
+            attempts: 0, format: .current, passedOver: nil)
+    }
+}

@@ -1,0 +1,101 @@
+public import Contract
+public import Ledger
+
+extension SQLiteLedger {
+    public func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>? {
+        try read { (_) throws(StoreError) in try DecidedRows(database: database).span(of: table) }
+    }
+
+    public func firstDecision(
+        in table: DecidedTable, _ places: ClosedRange<Int64>
+    ) throws(LedgerError) -> Timestamp? {
+        try read { (_) throws(StoreError) in try DecidedRows(database: database).first(in: table, places) }
+    }
+
+    public func events(_ query: DecidedQuery) throws(LedgerError) -> EventPage {
+        let (rows, answering) = try read { (_) throws(StoreError) in
+            let rows = try DecidedRows(database: database).rows(query)
+            return (rows, try GrantTable(database: database).holders(rows.answering))
+        }
+        return EventPage(rows, of: query, answering: answering)
+    }
+
+    // MARK: Import
+
+    public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
+        guard let partition = grants.first?.origin.topicPartition else { return [] }
+        let table = GrantTable(database: database)
+        guard !isTrial else {
+            return try read { (_) throws(StoreError) in
+                let held = try table.holders(GrantImport.questions(grants))
+                return GrantImport.results(grants, isNew: grants.map { _ in false }, held: held)
+            }
+        }
+        return try write { (_) throws(StoreError) in
+            let number = try OwnershipTable(database: database).number(partition)
+            let isNew = try table.insert(GrantImport.rows(grants), isFast: false, partitions: [partition: number])
+            let refused = zip(grants, isNew).filter { !$0.1 }.map(\.0)
+            let held = try table.holders(GrantImport.questions(refused))
+            return GrantImport.results(grants, isNew: isNew, held: held)
+        }
+    }
+
+    // MARK: Retention
+
+    public func prune(
+        _ places: ClosedRange<Int64>, before: Timestamp, isTrial: Bool
+    ) throws(LedgerError) -> Int {
+        if isTrial {
+            return try read { (_) throws(StoreError) in
+                try AnswerTable(database: database).count(places, before: before)
+            }
+        }
+        return try write { (_) throws(StoreError) in
+            try AnswerTable(database: database).delete(places, before: before)
+        }
+    }
+
+    // MARK: Erasure
+
+    public func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult {
+        guard let note else {
+            return try read { (_) throws(StoreError) in try find(erasure).result }
+        }
+        // Pages that rows leave would keep their bytes.
+        try overwriteWhatIsDeleted()
+        return try write { (_) throws(StoreError) in
+            let found = try find(erasure)
+            guard case .done(let rows) = found.result, found.hasRows else { return found.result }
+            try GrantTable(database: database).erase(found.erased)
+            try AnswerTable(database: database).delete(found.answers.map(\.sequence))
+            try OperatorTable(database: database).rename(found.former, erasure.pseudonyms)
+            try OperatorTable(database: database).add(.erase, erasure.named(note), on: nil)
+            return .done(rows)
+        }
+    }
+
+    private func overwriteWhatIsDeleted() throws(LedgerError) {
+        do throws(StoreError) {
+            _ = try database.number("PRAGMA secure_delete = ON")
+        } catch {
+            throw error.error(at: database.path)
+        }
+    }
+
+    private func find(_ erasure: Erasure) throws(StoreError) -> FoundErasure {
+        let (user, app, most) = (erasure.userID, erasure.bundleID, Erasure.most)
+        func list(_ state: SubmissionState) -> SubmissionQuery {
+            SubmissionQuery(state: state, bundleID: app, userID: user, limit: most)
+        }
+        let grants = try GrantTable(database: database).page(GrantQuery(bundleID: app, userID: user, limit: most))
+        let answers = AnswerTable(database: database)
+        let answered = try answers.page(list(.failed)) + answers.page(list(.repeated))
+        let retries = RetryTable(database: database)
+        let waiting = try retries.page(list(.retrying)).count + retries.page(list(.held)).count
+        let owed = try OutboxTable(database: database).rows(OutboxKey.owed(for: grants, answered)).count
+        let keys = FoundErasure.submissions(grants, answered)
+        return FoundErasure(
+            erasure, grants: grants, answers: answered,
+            actions: try OperatorTable(database: database).count(keys), waiting: waiting, owed: owed)
+    }
+}

@@ -1,0 +1,151 @@
+import CommandParser
+import Contract
+import Foundation
+import Ledger
+import LedgerSQLite
+import Testing
+
+@testable import Commands
+
+@Suite("grantor grants import")
+struct ImportCommandTests {
+    private let grantor: UpkeepRun
+
+    init() throws { grantor = try UpkeepRun() }
+
+    private static let apply = "--apply --actor kim --reason adoption"
+
+    private func line(_ transaction: Int, user: String = "player-1", _ more: String = "") -> String {
+        """
+        {"bundleId":"com.example.game","environment":"production","transactionId":"\(transaction)","userId":"\(user)",\
+        "productId":"com.example.gems","type":"consumable","purchasedAt":"2024-05-01T10:00:00Z",\
+        "grantedAt":1714557605000\(more)}
+        """
+    }
+
+    private func file(_ lines: String...) throws -> String {
+        try grantor.write(file: "former.jsonl", lines.joined(separator: "\n") + "\n")
+    }
+
+    @Test("A trial says what is new, and writes nothing")
+    func trial() throws {
+        let path = try file(line(1), "", line(2))
+        let result = grantor("grants import \(path)")
+        #expect(result.status == .done)
+        #expect(
+            result.output
+                == "2 lines: 0 faulty, 2 new, 0 there already, 0 of others; --apply imports them\n")
+        #expect(try grantor.ledger.grants(GrantQuery()).isEmpty)
+    }
+
+    @Test("An imported row has what the line says, and where it stands")
+    func values() throws {
+        let path = try file(
+            "", line(1, #","orderId":77,"quantity":3,"ownership":"familyShared","originalTransactionId":"9""#))
+        #expect(grantor("grants import \(path) \(Self.apply)").status == .done)
+        let grant = try #require(try grantor.ledger.grants(GrantQuery()).first?.grant)
+        #expect(grant.origin == Origin(topic: "import:former.jsonl", partition: 0, offset: 2))
+        #expect(grant.key.text == "production:t:1" && grant.originalTransactionID == "9")
+        #expect(grant.submissionID == "import:production:1" && grant.userID == "player-1" && grant.orderID == "77")
+        #expect(grant.quantity == 3 && grant.ownership == .familyShared && grant.items.isEmpty)
+        #expect(grant.purchasedAt.rfc3339 == "2024-05-01T10:00:00.000Z" && grant.grantedAt.rfc3339.hasSuffix("05.000Z"))
+        #expect(grant.verifiedBy == "import" && grant.attempts == 0)
+        let action = try #require(try grantor.ledger.actions(on: nil).first)
+        #expect(action.kind == .importGrants && action.note.reason == "1 line of former.jsonl: adoption")
+    }
+
+    @Test("Begun again it counts what is there, and names what another user has")
+    func again() throws {
+        let path = try file((1...2_500).map { line($0) }.joined(separator: "\n"))
+        #expect(
+            grantor("grants import \(path) \(Self.apply)").output
+                == "2500 lines: 2500 imported, 0 there already, 0 of others\n")
+        let more = try file(line(1), line(2, user: "thief"), line(3_000))
+        let again = grantor("grants import \(more) \(Self.apply)")
+        #expect(again.status == .failed)
+        #expect(
+            again.output
+                == """
+                line 2: the purchase is another user's, or another app's, in the ledger
+                3 lines: 1 imported, 1 there already, 1 of others
+
+                """)
+        #expect(again.errors == "grantor: 1 purchase stayed as the ledger has them\n")
+        let rest = grantor("grants import \(path) --from-line 2500 \(Self.apply)")
+        #expect(rest.output == "1 line: 0 imported, 1 there already, 0 of others\n")
+    }
+
+    @Test("With a fault in any line nothing is imported, and each is named with its line")
+    func faults() throws {
+        let path = try file(
+            line(1), "{", line(2, #","orderID":"x""#), line(3).replacing("consumable", with: "nonConsumable"),
+            line(4).replacing("consumable", with: "autoRenewable"), line(0),
+            line(5).replacing("2024-05-01T10:00:00Z", with: "1714557600"),
+            line(6).replacing("1714557605000", with: "9714557605000"), line(7).replacing("\"7\"", with: "7.5"),
+            line(8, #","quantity":0,"quantity":1"#), line(9) + String(repeating: " ", count: 70_000), line(10, "}"))
+        let result = grantor("grants import \(path) \(Self.apply)")
+        #expect(result.status == .failed)
+        #expect(result.errors == "grantor: 11 lines are faulty; nothing was imported\n")
+        #expect(
+            result.output
+                == """
+                line 2: is no JSON object: not JSON
+                line 3: has an unknown member, "orderID"
+                line 4: has no originalTransactionId, by which a nonConsumable is granted once
+                line 5: has no originalTransactionId, by which a autoRenewable is granted once; has no \
+                webOrderLineItemId, by which a period is granted once; null where none is known
+                line 6: has a transactionId of a form that is not allowed
+                line 7: has a purchasedAt of a form that is not allowed
+                line 8: has a grantedAt of a form that is not allowed
+                line 9: has a transactionId that is no whole number below 2^53; write it as a string
+                line 10: has a member twice, or too many of them
+                line 11: is longer than 65536 bytes
+                line 12: is no JSON object: not JSON
+                12 lines: 11 faulty
+
+                """)
+        #expect(try grantor.ledger.grants(GrantQuery()).isEmpty)
+        #expect(try grantor.ledger.actions(on: nil).isEmpty)
+    }
+
+    @Test("Of many faults the first are named, and all are counted")
+    func manyFaults() throws {
+        let path = try file(Array(repeating: "{}", count: 30).joined(separator: "\n"))
+        let output = grantor("grants import \(path)").output
+        #expect(output.split(separator: "\n").count == 22)
+        #expect(output.contains("line 20: has no bundleId; has no environment;"))
+        #expect(output.hasSuffix("and 10 more lines\n30 lines: 30 faulty, 0 new, 0 there already, 0 of others\n"))
+    }
+
+    @Test("A paid period may lack its line item if the file says so, and is counted")
+    func periods() throws {
+        let period = line(1).replacing("consumable", with: "autoRenewable").dropLast()
+        let path = try file(
+            period + #","originalTransactionId":"1","webOrderLineItemId":null}"#,
+            period.replacing("\"1\"", with: "\"2\"") + #","originalTransactionId":"1","webOrderLineItemId":"900"}"#)
+        let result = grantor("grants import \(path) \(Self.apply)")
+        #expect(
+            result.output
+                == """
+                2 lines: 2 imported, 0 there already, 0 of others
+                1 period has no webOrderLineItemId: a restore of one, under another transaction, is not known as the \
+                same.
+
+                """)
+        #expect(
+            Set(try grantor.ledger.grants(GrantQuery()).map(\.grant.key.name)) == ["w:900", "p:1:1714557600000"])
+    }
+
+    @Test("Lines end in any way, and the last one without an end counts")
+    func lineEnds() throws {
+        let path = try grantor.write(file: "dos.jsonl", "\u{FEFF}" + line(1) + "\r\n\r\n" + line(2))
+        #expect(grantor("grants import \(path)").output.hasPrefix("2 lines: 0 faulty, 2 new"))
+    }
+
+    @Test("A file that is not there ends the command")
+    func missing() {
+        #expect(grantor("grants import /nowhere/former.jsonl").status == .failed)
+        #expect(grantor("grants import /").status == .failed)
+        #expect(grantor("grants import").status == .usage)
+    }
+}

@@ -1,0 +1,126 @@
+import CommandParser
+import Contract
+import Foundation
+import Ledger
+import Testing
+
+@testable import Commands
+@testable import LedgerSQLite
+
+@Suite("grantor prune")
+struct PruneCommandTests {
+    private let grantor: UpkeepRun
+
+    /// Thirty failures, a day apart, the last one now.
+    init() throws {
+        grantor = try UpkeepRun()
+        for day in (0..<30).reversed() {
+            let id = SubmissionID("f\(day)")
+            try grantor.write([
+                grantor.decision(id, offset: Int64(day), after: .seconds(-86_400 * day), UpkeepRun.failure)
+            ])
+        }
+    }
+
+    private var left: Int { get throws { try grantor.ledger.submissions(SubmissionQuery(state: .failed)).count } }
+
+    @Test("Without --apply it counts; with it old answers go, in small portions at a pace")
+    func prunes() throws {
+        let trial = grantor("prune --older-than 9d --per-second 10")
+        #expect(
+            trial.output
+                == "20 answers from before 2026-11-20T12:00:00.000Z would be deleted, in 2 s at 10 a second; --apply does "
+                + "it.\n")
+        #expect(try left == 30)
+        let done = grantor("prune --older-than 9d --per-second 10 --apply --actor kim --reason yearly")
+        #expect(done.output == "20 answers from before 2026-11-20T12:00:00.000Z deleted.\n")
+        #expect(try left == 10)
+        #expect(grantor.paused == .milliseconds(1_900))
+        let action = try #require(try grantor.ledger.actions(on: nil).first)
+        #expect(action.kind == .prune)
+        #expect(action.note.reason == "answers before 2026-11-20T12:00:00.000Z: yearly")
+        #expect(grantor("prune --older-than 9d").output.hasPrefix("0 answers"))
+    }
+
+    @Test("No answer goes that records under way may ask for", arguments: ["0d", "23h", "-1d", "forever"])
+    func tooYoung(age: String) {
+        #expect(grantor("prune --older-than \(age)").status == .usage)
+    }
+}
+
+@Suite("grantor erase")
+struct EraseCommandTests {
+    private let grantor: UpkeepRun
+    private let key: String
+
+    init() throws {
+        grantor = try UpkeepRun()
+        key = try grantor.write(file: "key", String(repeating: "k", count: 40) + "\n")
+        for number in 1...600 {
+            try grantor.write([
+                grantor.decision(
+                    SubmissionID("s-canary-\(number)"), user: "user-canary", offset: Int64(number),
+                    grantor.grant(TransactionID("\(number)")))
+            ])
+        }
+        try grantor.write([
+            grantor.decision("f-canary", user: "user-canary", offset: 601, UpkeepRun.failure),
+            grantor.decision("other", user: "player-2", offset: 602, grantor.grant("900")),
+        ])
+    }
+
+    private static let apply = "--apply --actor kim --reason asked"
+
+    @Test("All rows of a user get pseudonyms, however many there are, and no byte of the ids stays in the file")
+    func erases() throws {
+        let trial = grantor("erase --user user-canary --key-file \(key)")
+        #expect(
+            trial.output.hasPrefix(
+                "500 grants, 1 answer and 0 operators' actions, and more, would be erased, as erased:"))
+        let done = grantor("erase --user user-canary --key-file \(key) \(Self.apply)")
+        #expect(done.output.hasPrefix("600 grants, 1 answer and 0 operators' actions erased, as erased:"))
+        #expect(try grantor.ledger.grants(GrantQuery(userID: "user-canary")).isEmpty)
+        #expect(try grantor.ledger.grants(GrantQuery(userID: "player-2")).count == 1)
+        // A checkpoint as the last worker's end makes it.
+        #expect(grantor.ledger.database.checkpoint())
+        let bytes = try Data(contentsOf: URL(filePath: grantor.path))
+        #expect(bytes.range(of: Data("canary".utf8)) == nil)
+        #expect(bytes.range(of: Data("player-2".utf8)) != nil)
+    }
+
+    @Test("Afterwards a redelivery is refused, and a new claim, too")
+    func refused() throws {
+        _ = grantor("erase --user user-canary --key-file \(key) \(Self.apply)")
+        for (id, offset) in [("s-canary-1", 1), ("s-new", 700)] as [(SubmissionID, Int64)] {
+            let events = try grantor.write([
+                grantor.decision(id, user: "user-canary", offset: offset, grantor.grant("1"))
+            ])
+            #expect(events.map(\.topic) == [.failed])
+        }
+        #expect(try grantor.ledger.grants(GrantQuery(limit: 1_000)).count == 601)
+    }
+
+    @Test("The id may not stay in the note, and the key must be long enough")
+    func guarded() throws {
+        let named = grantor("erase --user user-canary --key-file \(key) --apply --actor kim --reason user-canary")
+        #expect(named.status == .usage)
+        let short = try grantor.write(file: "short", "short\n")
+        #expect(grantor("erase --user user-canary --key-file \(short)").status == .failed)
+        #expect(grantor("erase --user user-canary --key-file /nowhere").status == .failed)
+        #expect(try grantor.ledger.grants(GrantQuery(userID: "user-canary", limit: 1_000)).count == 600)
+    }
+
+    @Test("Nobody is erased whose submission waits")
+    func waits() throws {
+        let entry = RetryEntry(
+            cause: .held(.appNotConfigured), detail: "No such app.", delay: 0, history: AttemptHistory(), doubt: nil,
+            isSigned: false, purchases: [])
+        try grantor.write([grantor.decision("w", user: "user-canary", offset: 800, .wait(entry))])
+        let result = grantor("erase --user user-canary --key-file \(key) \(Self.apply)")
+        #expect(result.status == .failed)
+        #expect(
+            result.errors
+                == "grantor: nothing was changed: 1 submission waits: grantor submissions list shows it, and a held one "
+                + "may be given up\n")
+    }
+}

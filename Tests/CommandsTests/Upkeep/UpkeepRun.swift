@@ -1,0 +1,135 @@
+import CommandParser
+import Contract
+import Foundation
+import Fulfilment
+import Ledger
+import LedgerSQLite
+import Scheduling
+import Synchronization
+
+@testable import Commands
+
+/// Calls of the program with a ledger on SQLite, a topic in memory and a clock that only pauses move.
+final class UpkeepRun {
+    /// Takes events until it is told to refuse.
+    final class Topic: EventPublisher, Sendable {
+        private let taken = Mutex<[Event]>([])
+        private let limit = Mutex(Int.max)
+
+        var events: [Event] { taken.withLock { $0 } }
+
+        /// From now on it takes so many calls, and no more.
+        func refuse(after calls: Int) { limit.withLock { $0 = calls } }
+
+        func publish(_ events: [Event]) throws(CommandFailure) {
+            let isRefused = limit.withLock { limit in
+                limit -= 1
+                return limit < 0
+            }
+            if isRefused { throw CommandFailure(.failed, "no broker can be reached") }
+            taken.withLock { $0 += events }
+        }
+
+        func close() {}
+    }
+
+    /// A clock that only pauses move.
+    private final class Time: Sendable {
+        private let passed = Mutex(Duration.zero)
+
+        var elapsed: Duration { passed.withLock { $0 } }
+        func pause(_ pause: Duration) { passed.withLock { $0 += pause } }
+    }
+
+    static let now = Timestamp(milliseconds: 1_795_953_600_000)
+    static let app: BundleID = "com.example.game"
+    private static let ownership = PartitionOwnership(
+        partition: TopicPartition(topic: "receipts.submitted", partition: 0), generation: Generation(rawValue: 1))
+
+    let folder: String
+    let ledger: SQLiteLedger
+    let topic = Topic()
+    private let time = Time()
+
+    var path: String { folder + "/grantor.db" }
+    /// All pauses of all calls.
+    var paused: Duration { time.elapsed }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let configuration = SQLiteLedgerConfiguration(path: folder + "/grantor.db")
+        try SQLiteLedger.migrate(configuration)
+        ledger = try SQLiteLedger(configuration)
+        _ = try ledger.takeOver([TakeOver(ownership: Self.ownership, owner: "worker", committed: nil)])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func callAsFunction(_ line: String) -> SampleRun.Result {
+        let output = Mutex("")
+        let errors = Mutex("")
+        let context = CommandContext(
+            environment: [
+                "GRANTOR_LEDGER_URL": "sqlite:\(path)", "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
+            ], width: nil, now: { Self.now },
+            clock: { [time] in Instant(nanoseconds: 0) + time.elapsed }, pause: { [time] in time.pause($0) },
+            output: { text throws(CommandFailure) in output.withLock { $0 += text } },
+            progress: ProgressOutput(isTerminal: false) { _ in }, ledgers: .configured,
+            cluster: { _ in FixedCluster() }, quarantine: { _ in FixedQuarantine() }, publisher: { [topic] _ in topic },
+            checkClients: { _ in },
+            apple: { _ in FixedApple() }, service: { _ in .response(status: 404, key: nil, retryAfter: nil) },
+            logHandler: { _ in preconditionFailure("no command logs") })
+        let status = GrantorProgram.program.run(
+            line.split(separator: " ").map(String.init), context: context,
+            output: { text throws(CommandFailure) in output.withLock { $0 += text } },
+            errors: { text in errors.withLock { $0 += text } })
+        return SampleRun.Result(
+            status: status, output: output.withLock { $0 }, errors: errors.withLock { $0 }, log: [])
+    }
+
+    func write(file name: String, _ text: String) throws -> String {
+        try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
+        return folder + "/" + name
+    }
+
+    // MARK: Decisions
+
+    @discardableResult
+    func write(_ decisions: [Decision]) throws -> [Event] {
+        try ledger.write(decisions).flatMap { result -> [Event] in
+            guard case .written(_, let publish, _) = result else { return [] }
+            return publish.map(\.event)
+        }
+    }
+
+    func decision(
+        _ id: SubmissionID, user: UserID = "player-1", offset: Int64, after: Duration = .zero,
+        _ content: Decision.Content
+    ) -> Decision {
+        let submission = Submission(
+            claimant: Claimant(
+                submissionID: id, userID: user, bundleID: Self.app, orderID: "order-1", traceparent: nil),
+            claim: Claim(
+                transactionID: nil, productID: nil, appAccountToken: nil, environment: nil, submittedAt: nil),
+            evidence: .receipt(base64: EvidenceText("cmVjZWlwdA==\(offset)")),
+            origin: Origin(topic: "receipts.submitted", partition: 0, offset: offset), receivedAt: Self.now)
+        return Decision(
+            subject: .submission(submission), source: .record(Self.ownership), content: content, attempts: 1,
+            decidedAt: Self.now.advanced(by: after), owesCall: false, tellsWaiting: false, repeats: .publish,
+            doubtsNothingNew: false)
+    }
+
+    func grant(_ transaction: TransactionID) -> Decision.Content {
+        let purchase = Purchase(
+            transactionID: transaction, originalTransactionID: transaction, webOrderLineItemID: nil,
+            productID: "com.example.gems", quantity: 1, environment: .production, purchasedAt: Self.now, expiresAt: nil,
+            revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil,
+            offer: nil)
+        let gems = Product(id: "com.example.gems", type: .consumable, items: [Item(item: "gems", quantity: 100)])
+        guard let granted = GrantablePurchase(purchase, of: gems) else { preconditionFailure("a sample overflows") }
+        return .grant([granted], by: .verifyReceipt)
+    }
+
+    static let failure = Decision.Content.fail(Rejection(.receiptNotAuthentic, "Said so."))
+}

@@ -1,0 +1,130 @@
+public import Contract
+public import Ledger
+
+extension ModelConnection {
+    public func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>? {
+        let rows = decided(in: table)
+        guard let first = rows.first?.place, let last = rows.last?.place else { return nil }
+        return first...last
+    }
+
+    public func firstDecision(
+        in table: DecidedTable, _ places: ClosedRange<Int64>
+    ) throws(LedgerError) -> Timestamp? {
+        decided(in: table).first { places.contains($0.place) && !isImported($0) }.map(decidedAt)
+    }
+
+    public func events(_ query: DecidedQuery) throws(LedgerError) -> EventPage {
+        let rows = query.table.map { decided(in: $0) } ?? []
+        let found = rows.filter { row in
+            let claimant = claimant(row)
+            return query.places.contains(row.place) && isOf(query.state, row)
+                && (query.bundleID == nil || claimant.bundleID == query.bundleID)
+                && (query.userID == nil || claimant.userID == query.userID)
+                && (query.submissionID == nil || claimant.submissionID == query.submissionID)
+                && (query.from.map { decidedAt(row) >= $0 } ?? true)
+                && (query.to.map { decidedAt(row) < $0 } ?? true)
+        }.prefix(query.limit)
+        let answering = FoundGrants(known: model.tables.holders(Array(found).answering))
+        return EventPage(Array(found), of: query, answering: answering)
+    }
+
+    /// In the order of their places.
+    private func decided(in table: DecidedTable) -> [DecidedRow] {
+        switch table {
+        case .grants:
+            model.tables.grantRows.reversed().map {
+                DecidedRow(place: $0.sequence, content: .grant(model.tables.stored($0.grant)))
+            }
+        case .answers:
+            model.tables.answers.values.sorted { $0.sequence < $1.sequence }.map {
+                DecidedRow(place: $0.sequence, content: .answer($0.answer))
+            }
+        }
+    }
+
+    private func isImported(_ row: DecidedRow) -> Bool {
+        guard case .grant(let stored) = row.content else { return false }
+        return stored.grant.verifiedBy == VerifiedBy.imported.rawValue
+    }
+
+    private func isOf(_ state: SubmissionState, _ row: DecidedRow) -> Bool {
+        switch row.content {
+        case .grant: state == .granted && !isImported(row)
+        case .answer(.failed): state == .failed
+        case .answer(.repeated): state == .repeated
+        case .later: false
+        }
+    }
+
+    private func claimant(_ row: DecidedRow) -> Claimant {
+        switch row.content {
+        case .grant(let stored): stored.grant.claimant
+        case .answer(let answer): answer.claimant
+        case .later: Claimant(submissionID: "", userID: "", bundleID: "", orderID: nil, traceparent: nil)
+        }
+    }
+
+    private func decidedAt(_ row: DecidedRow) -> Timestamp {
+        switch row.content {
+        case .grant(let stored): stored.grant.grantedAt
+        case .answer(.failed(let failure)): failure.failedAt
+        case .answer(.repeated(let repeated)): repeated.answeredAt
+        case .later: Timestamp(milliseconds: 0)
+        }
+    }
+
+    public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
+        let isNew = grants.map { isTrial ? false : model.tables.insert($0) }
+        let refused = zip(grants, isNew).filter { !$0.1 }.map(\.0)
+        let held = FoundGrants(known: model.tables.holders(GrantImport.questions(refused)))
+        return GrantImport.results(grants, isNew: isNew, held: held)
+    }
+
+    public func prune(
+        _ places: ClosedRange<Int64>, before: Timestamp, isTrial: Bool
+    ) throws(LedgerError) -> Int {
+        let old = decided(in: .answers).filter { row in
+            let key = claimant(row).submissionKey
+            return places.contains(row.place) && decidedAt(row) < before
+                && model.tables.outbox[.failed(key.bundleID, key.submissionID)] == nil
+        }
+        if !isTrial { for row in old { model.tables.deleteAnswer(claimant(row).submissionKey) } }
+        return old.count
+    }
+
+    public func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult {
+        func list(_ state: SubmissionState) throws(LedgerError) -> [SubmissionRow] {
+            try submissions([
+                SubmissionQuery(
+                    state: state, bundleID: erasure.bundleID, userID: erasure.userID, limit: Erasure.most)
+            ]).joined().map { $0 }
+        }
+        let own = try grants(
+            GrantQuery(bundleID: erasure.bundleID, userID: erasure.userID, limit: Erasure.most))
+        let answers = try list(.failed) + list(.repeated)
+        let waiting = try list(.retrying).count + list(.held).count
+        let owed = OutboxKey.owed(for: own, answers).count { model.tables.outbox[$0] != nil }
+        let keys = FoundErasure.submissions(own, answers)
+        let actions = model.tables.actions.indices.filter { index in
+            model.tables.actions[index].submission.map(keys.contains) ?? false
+        }
+        let found = FoundErasure(
+            erasure, grants: own, answers: answers, actions: actions.count, waiting: waiting, owed: owed)
+        guard let note, case .done = found.result, found.hasRows else { return found.result }
+        for grant in found.erased { model.tables.replace(grant) }
+        for answer in answers { model.tables.deleteAnswer(answer.claimant.submissionKey) }
+        for index in actions {
+            let action = model.tables.actions[index]
+            guard let key = action.submission else { continue }
+            model.tables.actions[index] = OperatorAction(
+                kind: action.kind,
+                note: OperatorNote(actor: action.note.actor, reason: FoundErasure.reason, at: action.note.at),
+                submission: SubmissionKey(
+                    bundleID: key.bundleID, submissionID: erasure.pseudonyms.of(key.submissionID)))
+        }
+        model.tables.actions.append(
+            OperatorAction(kind: .erase, note: erasure.named(note), submission: nil))
+        return found.result
+    }
+}
