@@ -233,10 +233,7 @@ struct SnapshotMaker: Sendable {
             }
         }
         var services: [BundleID: FulfilmentRoute] = [:]
-        for app in apps.all {
-            // The apps file has looked at its URL.
-            if let service = app.fulfilment { services[app.app.bundleID] = try? FulfilmentRoute(service) }
-        }
+        for app in apps.all { services[app.app.bundleID] = app.fulfilment.map { FulfilmentRoute($0) } }
         return AppsSnapshot(
             version: version, endpoints: endpoints.values.sorted { $0.endpoint < $1.endpoint },
             services: services.sorted { $0.key < $1.key }.map { ServiceLimit($0, calls: $1.service.mostCalls) },

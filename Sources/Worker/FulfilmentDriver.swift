@@ -127,12 +127,12 @@ final class FulfilmentDriver: Sendable {
 /// The way to one inventory service.
 public struct FulfilmentRoute: Sendable {
     public let service: FulfilmentService
-    private let endpoint: HTTPEndpoint
+    /// A URL that the HTTP client does not take fails each call: without the service's yes nothing is told.
+    private let endpoint: Result<HTTPEndpoint, HTTPClientError>
 
-    /// - Throws: for a URL that the HTTP client does not take.
-    public init(_ service: FulfilmentService) throws(HTTPClientError) {
+    public init(_ service: FulfilmentService) {
         self.service = service
-        endpoint = try HTTPEndpoint(baseURL: service.url)
+        endpoint = Result { () throws(HTTPClientError) in try HTTPEndpoint(baseURL: service.url) }
     }
 
     /// The configuration of a client for calls to services that trust the same authorities.
@@ -144,17 +144,18 @@ public struct FulfilmentRoute: Sendable {
         return configuration
     }
 
-    /// - Throws: for a header that cannot be sent as it is.
+    /// - Throws: for a URL or a header that cannot be sent as it is.
     func request(_ call: FulfilmentCall, token: UInt64) throws(HTTPClientError) -> HTTPCall {
         let headers = call.headers.map { HTTPHeader(name: $0.name, value: $0.value) }
         return HTTPCall(
-            token: token, request: try HTTPRequest(.post, endpoint, headers: headers), body: HTTPBody([call.body[...]]),
+            token: token, request: try HTTPRequest(.post, endpoint.get(), headers: headers),
+            body: HTTPBody([call.body[...]]),
             timeout: service.timeout)
     }
 
     /// A GET without key and signature, which a service has no reason to act on.
     public func harmlessCall(token: UInt64) throws(HTTPClientError) -> HTTPCall {
-        HTTPCall(token: token, request: try HTTPRequest(.get, endpoint), timeout: service.timeout)
+        HTTPCall(token: token, request: try HTTPRequest(.get, endpoint.get()), timeout: service.timeout)
     }
 }
 

@@ -43,11 +43,11 @@ final class FulfilmentDriverTests {
     }
 
     private func apps(
-        secrets: [String] = [secret], timeout: Duration = .seconds(20), trusts: Bool = true
+        url: String? = nil, secrets: [String] = [secret], timeout: Duration = .seconds(20), trusts: Bool = true
     ) throws -> AppsSnapshot {
-        let route = try FulfilmentRoute(
+        let route = FulfilmentRoute(
             FulfilmentService(
-                url: service.url, secrets: secrets.map { SigningSecret($0) }, timeout: timeout, mostCalls: 50,
+                url: url ?? service.url, secrets: secrets.map { SigningSecret($0) }, timeout: timeout, mostCalls: 50,
                 caFile: trusts ? caFile : nil))
         let verifiers = SignatureVerifiers(roots: try .apple())
         return AppsSnapshot(
@@ -139,6 +139,12 @@ final class FulfilmentDriverTests {
         let called = try call(grant(app: "com.example.other"), apps())
         #expect(called.outcome == .unknown && called.result != .accepted)
         #expect(service.soFar.calls == 0)
+    }
+
+    @Test("have no yes where the URL is none that can be called")
+    func unusable() throws {
+        let called = try call(grant(), apps(url: "https://\(String(repeating: "a", count: 9000))/"))
+        #expect(called.result == .notAccepted(ServiceAnswer(isRefusal: false, "the call cannot be sent as it is")))
     }
 
     @Test("end with the driver")
