@@ -8,6 +8,8 @@ struct Outbox: ~Copyable {
     private let most: Int
     /// Most rows of one target that one call takes.
     private let mostOfTarget: Int
+    /// Parts of the allowance in one call. Of more targets the rest comes in the next one.
+    private static let mostParts = 8
     private(set) var work: OutboxWork
     private var rows: Slab<OutboxFlight, OutboxRowInFlight>
     /// Of rows that have ended.
@@ -51,7 +53,7 @@ struct Outbox: ~Copyable {
         guard room > 0 else { return work.schedule(at: now + OutboxWork.roomPause) }
         if !work.isAmidRound { work.beginRound(services: turn.apps?.services ?? []) }
         // A target that takes nothing can hold only its part of the allowance.
-        let part = min(mostOfTarget, max(1, room / 4))
+        let part = min(mostOfTarget, max(1, room / min(work.targets, Self.mostParts)))
         var requests: [OutboxRequest] = []
         while room > 0, let target = work.nextTarget() {
             var most = min(part, room)

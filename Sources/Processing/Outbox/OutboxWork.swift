@@ -44,6 +44,9 @@ struct OutboxWork {
     /// A round takes several polls if few rows fit. Otherwise the first targets would always be served first.
     mutating func nextTarget() -> OutboxTarget? { round.popFirst() }
 
+    /// Targets that this round has not asked for.
+    var targets: Int { round.count }
+
     /// Whether a round has begun and not ended.
     var isAmidRound: Bool { !round.isEmpty }
 

@@ -219,7 +219,7 @@ final class GateTableTests {
 
     @Test("counts its gates and what they hold")
     func held() {
-        let indices = (0..<4).map { table.index(of: .service(BundleID("app\($0)"))) }
+        let indices = (0..<4).map { table.index(of: .apple(Endpoint(.serverAPI, .production, key: "app\($0)"))) }
         enter(indices[0])
         enter(indices[1])
         enter(indices[3])
@@ -227,10 +227,17 @@ final class GateTableTests {
         #expect(table.held == 3)
     }
 
+    @Test("counts no calls of a fulfilment service: the outbox has an allowance of its own")
+    func services() {
+        enter(table.index(of: .service("app")))
+        #expect(table.active == [0])
+        #expect(table.held == 0)
+    }
+
     @Test("keeps nobody waiting for a silent gate beside the calls that find out whether it is back")
     func shed() throws {
         var flights = Flights(vacant: .vacant, capacity: 16)
-        let index = table.index(of: .service("silent"))
+        let index = table.index(of: .apple(Fixture.verifyReceipt))
         for _ in 0..<8 {
             var flight = Flight(.nobody)
             flight.state = .waiting
@@ -249,7 +256,7 @@ final class GateTableTests {
     @Test("sends continuations away as well where gates are crowded")
     func shedContinuations() throws {
         var flights = Flights(vacant: .vacant, capacity: 16)
-        let index = table.index(of: .service("silent"))
+        let index = table.index(of: .apple(Fixture.verifyReceipt))
         for _ in 0..<8 {
             var flight = Flight(.nobody)
             flight.state = .waiting
