@@ -144,4 +144,26 @@ extension KafkaAdmin {
             return offsets
         }
     }
+
+    /// Of each partition the first offset whose record has this time or a later one; partitions without one are left
+    /// out.
+    ///
+    /// - Throws: `transient` when a partition has no leader or not all answered within `timeout`, `denied`,
+    ///   configuration errors.
+    public func offsets(
+        at time: Timestamp, in partitions: [TopicPartition], timeout: Duration = .seconds(30)
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        return try withClient { handle throws(KafkaError) in
+            try untilSettled { () throws(KafkaError) in
+                // The call replaces each time by an offset, or by a negative number.
+                let list = try PartitionList(
+                    offsets: Dictionary(partitions.map { ($0, time.milliseconds) }) { first, _ in first })
+                try KafkaError.check(
+                    rd_kafka_offsets_for_times(handle.pointer, list.pointer, timeout.wholeMilliseconds))
+                if let error = list.refused.min(by: { $0.key < $1.key })?.value { throw error }
+                return list.offsets.filter { $0.value >= 0 }
+            }
+        }
+    }
 }

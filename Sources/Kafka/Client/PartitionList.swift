@@ -32,12 +32,12 @@ package struct PartitionList: ~Copyable {
     deinit { rd_kafka_topic_partition_list_destroy(pointer) }
 
     /// The offset of each, as the last call that took this list left it.
-    var offsets: [TopicPartition: Int64] {
+    package var offsets: [TopicPartition: Int64] {
         elements(of: pointer).reduce(into: [:]) { $0[TopicPartition($1)] = $1.offset }
     }
 
     /// The partitions for which the last call that took this list reported an error.
-    var refused: [TopicPartition: KafkaError] {
+    package var refused: [TopicPartition: KafkaError] {
         elements(of: pointer).filter { $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }
             .reduce(into: [:]) { $0[TopicPartition($1)] = KafkaError($1.err) }
     }

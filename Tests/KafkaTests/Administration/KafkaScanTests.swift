@@ -46,6 +46,22 @@ struct KafkaScanTests {
         #expect(try read([partition: 290..<900]).count == 10)
     }
 
+    @Test("A moment leads to the first offset of that time or later", .enabled(if: TestKafka.isApache))
+    func times() throws {
+        let topic = try kafka.makeTopic()
+        let partition = TopicPartition(topic: topic, partition: 0)
+        try TestProducer.fill(kafka, topic, 0..<200)
+        let records = try read([partition: 0..<200])
+        let admin = KafkaAdmin(configuration: kafka.client, logger: .silent)
+        for record in [records[0], records[100], records[199]] {
+            let time = try #require(record.timestamp)
+            let first = records.first { ($0.timestamp ?? time) >= time }
+            #expect(try admin.offsets(at: time, in: [partition]) == [partition: first?.origin.offset ?? -1])
+        }
+        let last = try #require(records[199].timestamp)
+        #expect(try admin.offsets(at: last.advanced(by: .seconds(1)), in: [partition]) == [:])
+    }
+
     @Test("A reader that has enough ends the scan")
     func enough() throws {
         let topic = try kafka.makeTopic(partitions: 2)
