@@ -52,6 +52,7 @@ planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh AppStore
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Fulfilment
 	[ -z "$(KAFKA_HOME)" ] || SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Kafka
+	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Audit
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Simulation
 
 # The faults' schedule.

@@ -59,9 +59,15 @@ let modules: [Target] = [
             "LedgerPostgres", "LedgerSQLite", "Logging", "Metrics", "Processing", "Scheduling", "Threading",
         ]),
     .target(
+        name: "Audit",
+        dependencies: [
+            "Contract", "Cryptography", "Kafka", "KafkaScanning", "Ledger", "Logging", "Scheduling", "Threading",
+        ]),
+    .target(
         name: "Commands",
         dependencies: [
-            "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "Fulfilment", "HTTPClient",
+            "AppStore", "Audit", "CommandParser", "Configuration", "Contract", "Cryptography", "Fulfilment",
+            "HTTPClient",
             "HTTPServer", "Kafka", "KafkaScanning", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Scheduling",
             "Threading", "Worker",
         ]),
@@ -168,6 +174,9 @@ let suites: [Target] = [
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography", "Scheduling"),
     tests("Fulfilment", "AppStore", "Contract"),
     tests("Ledger", "Contract", "Cryptography", "MemberTesting"),
+    tests(
+        "Audit", "CSQLite", "Contract", "Cryptography", "Kafka", "Ledger", "LedgerPostgres", "LedgerSQLite",
+        "PostgresTesting"),
     tests("LedgerModel", "Contract", "Ledger", "LedgerConformance", "MemberTesting"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests("LedgerPostgres", "Contract", "Ledger", "LedgerConformance", "LedgerModel", "PostgresTesting", "Scheduling"),
@@ -193,7 +202,8 @@ let suites: [Target] = [
         "Worker", "AppStore", "Configuration", "Contract", "Fulfilment", "HTTPClient", "InventoryService", "Kafka",
         "Ledger", "LedgerModel", "Logging", "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
     tests(
-        "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "Fulfilment", "HTTPClient",
+        "Commands", "AppStore", "Audit", "CLibcrypto", "CommandParser", "Configuration", "Contract", "Fulfilment",
+        "HTTPClient",
         "HTTPServer", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling"),
 ]
 

@@ -141,6 +141,8 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case done = 0
     /// The command was understood and did not succeed.
     case failed = 1
+    /// It succeeded in part: something could not be looked at.
+    case incomplete = 2
     /// EX_USAGE: the command line is wrong.
     case usage = 64
     /// EX_CONFIG: the configuration is wrong; starting again does not help.

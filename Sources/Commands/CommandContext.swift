@@ -1,4 +1,5 @@
 import AppStore
+import Audit
 import CommandParser
 import Configuration
 import Contract
@@ -22,6 +23,7 @@ struct CommandContext: Sendable {
     let output: @Sendable (String) throws(CommandFailure) -> Void
     let progress: ProgressOutput
     let ledgers: LedgerOpener
+    let auditedTopics: @Sendable (KafkaSettings) -> any AuditedTopics
     let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
     let quarantine: @Sendable (KafkaSettings) -> any QuarantineTopic
     let publisher: @Sendable (KafkaSettings) throws(CommandFailure) -> any EventPublisher
@@ -115,6 +117,8 @@ struct LedgerOpener: Sendable {
     let examine: @Sendable (LedgerSettings) throws(LedgerError) -> [LedgerFinding]
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
+    /// Opens a ledger that is there for somebody who reads all of it, also from a standby.
+    let openAudited: @Sendable (LedgerSettings) throws(LedgerError) -> AuditedLedger
     /// Makes a ledger, or brings its schema up to date.
     /// - Returns: the versions of the schema before and after; 0 where there was no ledger.
     let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> (from: Int, to: Int)
@@ -123,6 +127,10 @@ struct LedgerOpener: Sendable {
         exists: { settings throws(LedgerError) in try LedgerDriver(settings).exists() },
         examine: { settings throws(LedgerError) in try LedgerDriver(settings).examine() },
         open: { settings throws(LedgerError) in try LedgerDriver(settings).open() },
+        openAudited: { settings throws(LedgerError) in
+            let opened = try LedgerDriver(settings).openAudited()
+            return AuditedLedger(opened.ledger, isStandby: opened.isStandby)
+        },
         migrate: { settings throws(LedgerError) in try LedgerDriver(settings).migrate() })
 }
 

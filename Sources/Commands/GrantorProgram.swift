@@ -9,12 +9,14 @@ public enum GrantorProgram {
             "grantor", "Turns App Store payments into granted purchases.",
             discussion: """
                 Exit codes: 0 done, 1 failed or not found, 64 bad usage, 78 bad configuration. A list that is empty is an \
-                answer and ends with 0. A thing that is named and not there, such as an id or an app, ends with 1.
+                answer and ends with 0. A thing that is named and not there, such as an id or an app, ends with 1. An audit \
+                ends with 2 if it could not look at everything.
                 """,
             subcommands: [
                 RunCommand.command, HealthCommand.command, CheckCommand.command, VerifyCommand.command,
                 TopicsCommand.command, MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command,
                 FindCommand.command, SubmissionsCommand.command, GrantsCommand.command, OutboxCommand.command,
+                AuditCommand.command,
                 EventsCommand.command, QuarantineCommand.command, WorkersCommand.command, PruneCommand.command,
                 EraseCommand.command, CompletionsCommand.command,
             ]),

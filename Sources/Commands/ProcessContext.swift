@@ -1,4 +1,5 @@
 import AppStore
+import Audit
 import CommandParser
 import Configuration
 import Contract
@@ -26,6 +27,7 @@ extension CommandContext {
             output: StandardOutput.write,
             progress: ProgressOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: StandardOutput.writeError),
             ledgers: .configured,
+            auditedTopics: { KafkaTopics($0.client, group: $0.groupID, logger: logger) },
             cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
             quarantine: { KafkaQuarantine($0, logger: logger) },
             publisher: { settings throws(CommandFailure) in try KafkaEventPublisher(settings, logger: logger) },

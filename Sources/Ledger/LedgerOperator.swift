@@ -60,6 +60,14 @@ public protocol LedgerOperator: LedgerUpkeep {
     /// is told again instead. Events go to the outbox. An attempt that is under way comes too late.
     /// - Returns: The outcome of each row; empty if nothing of the submission waits.
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
+
+    /// A page of a table in the order of its sequence, which an audit reads from end to end.
+    /// - Parameter after: The sequence of the last row of the page before; `Int64.min` before the first.
+    func audited(_ table: AuditedTable, after: Int64, limit: Int) throws(LedgerError) -> [AuditedRow]
+
+    /// Puts events into the outbox that an audit has missed on their topics; workers publish them at once.
+    /// - Returns: How many were not in the outbox yet.
+    func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int
 }
 
 /// The person who acts, the time and the reason.
@@ -72,6 +80,28 @@ public struct OperatorNote: Hashable, Sendable {
         self.actor = actor
         self.reason = reason
         self.at = at
+    }
+}
+
+extension OperatorNote {
+    private static let pruning = "answers before "
+
+    /// The note as `operator_actions` keeps it of answers that were pruned.
+    public func pruning(before: Timestamp) -> OperatorNote {
+        OperatorNote(actor: actor, reason: "\(Self.pruning)\(before): \(reason)", at: at)
+    }
+
+    /// The moment of a note that ``pruning(before:)`` has made; nil for others.
+    public var prunesBefore: Timestamp? {
+        guard reason.hasPrefix(Self.pruning) else { return nil }
+        let rest = reason.dropFirst(Self.pruning.count)
+        // The first colons stand within the time.
+        return rest.firstRange(of: ": ").flatMap { Timestamp(rfc3339: String(rest[..<$0.lowerBound])) }
+    }
+
+    /// The note as `operator_actions` keeps it of events that were put into the outbox.
+    public func counting(_ events: Int) -> OperatorNote {
+        OperatorNote(actor: actor, reason: "\(events) \(events == 1 ? "event" : "events"): \(reason)", at: at)
     }
 }
 
@@ -97,6 +127,7 @@ public struct OperatorAction: Hashable, Sendable {
         case importGrants = "import"
         case prune
         case erase
+        case repair
     }
 
     public let kind: Kind

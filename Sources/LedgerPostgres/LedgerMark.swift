@@ -4,8 +4,10 @@ import Synchronization
 /// promotion of a standby.
 struct LedgerPlace: Hashable, Sendable {
     let id: String
-    /// Eight hexadecimal digits, which the text's order compares.
+    /// Eight hexadecimal digits, which the text's order compares; ``standby`` for a standby's.
     let timeline: String
+
+    static let standby = "standby"
 }
 
 /// The database that the connections of one process work with.

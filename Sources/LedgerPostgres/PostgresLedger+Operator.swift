@@ -148,4 +148,45 @@ extension PostgresLedger: LedgerOperator {
             return outcomes
         }
     }
+
+    public func audited(_ table: AuditedTable, after: Int64, limit: Int) throws(LedgerError) -> [AuditedRow] {
+        try read { (_) throws(PostgresFailure) in
+            let selection =
+                switch table {
+                case .grants: GrantColumns.auditedSelection
+                case .answers: AnswerColumns.selection
+                case .retries: RetryColumns.auditedSelection
+                case .outbox: "SELECT \(OutboxColumns.shown) FROM outbox"
+                }
+            let place = "\(table.rawValue).sequence"
+            let rows = try connection.run(
+                PostgresStatement(
+                    "\(selection) WHERE \(place) > $1::bigint ORDER BY \(place) LIMIT $2::bigint"
+                ) {
+                    $0.integer(after)
+                    $0.integer(limit)
+                }
+            ).rows
+            switch table {
+            case .grants: return rows.map { GrantColumns.audited($0) }
+            case .retries: return rows.map { RetryColumns.audited($0) }
+            case .outbox: return rows.map { OutboxColumns.audited($0) }
+            case .answers:
+                let answers = rows.map { AnswerColumns.audited($0) }
+                let questions = answers.flatMap(\.found.answering)
+                return AuditedRow.answers(answers, holders: try GrantTable(connection: connection).holders(questions))
+            }
+        }
+    }
+
+    public func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
+        try write { (now) throws(PostgresFailure) in
+            var added = 0
+            for statement in OutboxTable.insertion(untold.map(\.outboxRow), now: now) {
+                added += try connection.run(statement).affected
+            }
+            if added > 0 { try add(.repair, note.counting(added), on: nil) }
+            return added
+        }
+    }
 }

@@ -10,7 +10,9 @@ public struct PostgresLedgerConfiguration: Sendable {
     private(set) var options: PostgresOptions
     var settings = PostgresSettings()
     /// Shared by all connections of a process.
-    let mark = LedgerMark()
+    private(set) var mark = LedgerMark()
+    /// Whether a standby will do, too.
+    private(set) var mayBeStandby = false
     /// Milliseconds for which a sample of what waits is good enough. One worker takes it, the others read it.
     var sampleMilliseconds: Int64 = 9_000
     /// It is also good for so many times as long as it took: however much waits, counting it takes the server a twentieth
@@ -46,6 +48,20 @@ extension PostgresLedgerConfiguration {
         configuration.settings.lock = limit / 2
         return configuration
     }
+}
+
+extension PostgresLedgerConfiguration {
+    /// The same ledger for somebody who only reads all of it, from a standby as well: the first host that is there.
+    public var auditing: PostgresLedgerConfiguration {
+        var configuration = self
+        configuration.options.target = .any
+        configuration.mayBeStandby = true
+        configuration.mark = LedgerMark()
+        return configuration
+    }
+
+    /// Asks where a session is, and for the time there. A standby has an answer only for who may read from one.
+    var look: PostgresStatement { mayBeStandby ? PostgresLedger.lookAnywhere : PostgresLedger.look }
 }
 
 /// One connection to a ledger on PostgreSQL, for any number of workers on any number of hosts.
@@ -253,7 +269,7 @@ public final class PostgresLedger: LedgerConnection {
     ) throws(PostgresFailure) -> Value {
         do throws(PostgresFailure) {
             let askedAt = WallClock.milliseconds
-            let results = try connection.run([PostgresStatement(begin), Self.look])
+            let results = try connection.run([PostgresStatement(begin), configuration.look])
             let value = try body(try present(results[1], askedAt: askedAt))
             _ = try connection.run(PostgresStatement(keeps(value) ? "COMMIT" : "ROLLBACK"))
             return value
@@ -283,6 +299,18 @@ public final class PostgresLedger: LedgerConnection {
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint
         FROM ledger
         """)
+
+    static let lookAnywhere = PostgresStatement(
+        """
+        SELECT id,
+            CASE WHEN pg_is_in_recovery() THEN '\(LedgerPlace.standby)'
+                ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+        FROM ledger
+        """)
+
+    /// Whether this session reads from a standby, whose rows may be behind.
+    public var isStandby: Bool { place.timeline == LedgerPlace.standby }
 
     /// The moment of ``look``'s answer.
     /// - Parameter askedAt: This host's clock before it.

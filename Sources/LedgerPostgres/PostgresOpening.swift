@@ -22,7 +22,7 @@ struct PostgresOpening {
             let connection = try PostgresConnection(configuration.options, configuration.settings) {
                 (connection) throws(PostgresFailure) in
                 try checkVersion(try version(of: connection), in: connection)
-                place = try connection.run(PostgresLedger.look).first.map(LedgerPlace.init)
+                place = try connection.run(configuration.look).first.map(LedgerPlace.init)
                 if let place { try configuration.mark.open(place) }
             }
             guard let place else { throw .unfit("the ledger has no id") }

@@ -130,4 +130,52 @@ extension SQLiteLedger: LedgerOperator {
             return outcomes
         }
     }
+
+    public func audited(_ table: AuditedTable, after: Int64, limit: Int) throws(LedgerError) -> [AuditedRow] {
+        try read { (_) throws(StoreError) in
+            switch table {
+            case .grants:
+                try database.audited(GrantColumns.auditedSelection, table, after, limit) { GrantColumns.audited($0) }
+            case .retries:
+                try database.audited(RetryColumns.auditedSelection, table, after, limit) { RetryColumns.audited($0) }
+            case .outbox:
+                try database.audited("SELECT \(OutboxColumns.shown) FROM outbox", table, after, limit) {
+                    OutboxColumns.audited($0)
+                }
+            case .answers:
+                try answers(after: after, limit: limit)
+            }
+        }
+    }
+
+    private func answers(after: Int64, limit: Int) throws(StoreError) -> [AuditedRow] {
+        let rows = try database.audited(AnswerColumns.selection, .answers, after, limit) { AnswerColumns.audited($0) }
+        let questions = rows.flatMap(\.found.answering)
+        return AuditedRow.answers(rows, holders: try GrantTable(database: database).holders(questions))
+    }
+
+    public func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
+        try write { (now) throws(StoreError) in
+            let outbox = OutboxTable(database: database)
+            let before = try database.number("SELECT count(*) FROM outbox")
+            for event in untold { try outbox.insert(event.outboxRow, now: now) }
+            let added = Int(try database.number("SELECT count(*) FROM outbox") - before)
+            if added > 0 { try OperatorTable(database: database).add(.repair, note.counting(added), on: nil) }
+            return added
+        }
+    }
+}
+
+extension Database {
+    fileprivate func audited<Row>(
+        _ selection: String, _ table: AuditedTable, _ after: Int64, _ limit: Int, read: (Columns) -> Row
+    ) throws(StoreError) -> [Row] {
+        let place = "\(table.rawValue).sequence"
+        return try statement("\(selection) WHERE \(place) > ? ORDER BY \(place) LIMIT ?").rows {
+            $0.integer(after)
+            $0.integer(limit)
+        } read: { (row) throws(StoreError) in
+            read(row)
+        }
+    }
 }

@@ -67,6 +67,16 @@ public struct LedgerDriver: Sendable {
         }
     }
 
+    /// A connection for the calling thread that reads whole tables, also from a standby.
+    public func openAudited() throws(LedgerError) -> (ledger: any LedgerOperator, isStandby: Bool) {
+        switch kind {
+        case .sqlite(let configuration): return (try SQLiteLedger(configuration), false)
+        case .postgres(let configuration):
+            let ledger = try PostgresLedger(configuration.auditing)
+            return (ledger, ledger.isStandby)
+        }
+    }
+
     /// Opens a ledger that is there, and makes sure that this user may do all that a worker does. A user who can write a
     /// file may do all.
     /// - Returns: Its id, and the group that it belongs to; nil before its first worker.

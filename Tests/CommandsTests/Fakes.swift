@@ -1,4 +1,5 @@
 import AppStore
+import Audit
 import CommandParser
 import Configuration
 import Contract
@@ -109,6 +110,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let owner: ConsumerGroup?
     private let refusal = Mutex<LedgerError?>(nil)
     private let actionQuestions = Mutex(0)
+    private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
 
     /// - Parameter owner: The group whose ledger it is.
     init(owner: ConsumerGroup? = nil) { self.owner = owner }
@@ -250,6 +252,21 @@ final class FixedLedger: LedgerOperator, Sendable {
         default: return []
         }
     }
+
+    func audited(_ table: AuditedTable, after: Int64, limit: Int) throws(LedgerError) -> [AuditedRow] {
+        if let error = refusal.withLock({ $0 }) { throw error }
+        return after < 1 ? audited.withLock { $0[table] ?? [] } : []
+    }
+
+    /// An audit finds this row alone in a table.
+    func show(_ content: AuditedRow.Content, in table: AuditedTable) {
+        audited.withLock { $0[table] = [AuditedRow(sequence: 1, content: content)] }
+    }
+
+    func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
+        self.note("repair \(untold.count) by \(note.actor): \(note.reason)")
+        return untold.count
+    }
 }
 
 extension FixedLedger {
@@ -338,6 +355,43 @@ extension FixedLedger {
             key: .granted(grant().reference, repeatOf: nil), step: step,
             target: step == .call ? .service("com.example.game") : .topic(.granted), dueAt: time, isLeased: false,
             attempts: 4)
+    }
+}
+
+/// Topics of one partition each, as an audit reads them.
+struct FixedTopics: AuditedTopics {
+    var records: [Topic: [InputRecord]] = [:]
+    /// The input topic's.
+    var committed: Int64?
+
+    static func record(_ topic: Topic, _ offset: Int64, _ value: String) -> InputRecord {
+        InputRecord(
+            origin: Origin(topic: topic.defaultName, partition: 0, offset: offset), key: nil, value: Array(value.utf8),
+            timestamp: FixedLedger.time)
+    }
+
+    func committed(in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+        Dictionary(partitions.compactMap { partition in committed.map { (partition, $0) } }) { first, _ in first }
+    }
+
+    func offsets(of topic: String) throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+        let count = records.first { $0.key.defaultName == topic }?.value.count ?? 0
+        return [TopicPartition(topic: topic, partition: 0): 0..<Int64(count)]
+    }
+
+    func offsets(
+        at time: Timestamp, in partitions: [TopicPartition]
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        time > FixedLedger.time ? [:] : Dictionary(partitions.map { ($0, 0) }) { first, _ in first }
+    }
+
+    func read(
+        _ stretches: [TopicPartition: Range<Int64>], _ take: (TopicPartition, [InputRecord]) -> Bool
+    ) throws(KafkaError) {
+        for (partition, stretch) in stretches {
+            let records = records.first { $0.key.defaultName == partition.topic }?.value ?? []
+            guard take(partition, records.filter { stretch.contains($0.origin.offset) }) else { return }
+        }
     }
 }
 
@@ -432,6 +486,8 @@ struct SampleRun {
         func add(_ pause: Duration) { taken.withLock { $0.append(pause) } }
     }
 
+    var topics = FixedTopics()
+
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -459,10 +515,12 @@ struct SampleRun {
                     try open()
                     return ledger
                 },
+                openAudited: { [ledger] _ in AuditedLedger(ledger) },
                 migrate: { [ledger, open] _ throws(LedgerError) in
                     try open()
                     return ledger.migrate()
-                }), cluster: { [cluster] _ in cluster }, quarantine: { [quarantine] _ in quarantine },
+                }), auditedTopics: { [topics] _ in topics }, cluster: { [cluster] _ in cluster },
+            quarantine: { [quarantine] _ in quarantine },
             publisher: { _ in NoPublisher() }, checkClients: { _ in }, apple: { [apple] _ in apple },
             service: { [service] _ in service },
             logHandler: { log.handler($0) })

@@ -40,7 +40,7 @@ public enum LedgerConformance {
         grantRules + repeatRules + severalRules + unlistedRules + heldRules + failureRules + callRules + retryRules
         + leaseRules
         + outboxRules + pendingRules + memberRules + groupRules + partitionRules + knownRules + readerRules
-        + searchRules + operatorRules + upkeepRules
+        + searchRules + operatorRules + upkeepRules + auditRules
 }
 
 func expect<Value: Equatable>(

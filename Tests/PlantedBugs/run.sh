@@ -9,6 +9,7 @@
 #     Tests/PlantedBugs/run.sh AppStore         bugs of what Apple's replies mean
 #     Tests/PlantedBugs/run.sh Fulfilment       bugs of what inventory services' replies mean
 #     Tests/PlantedBugs/run.sh Kafka            bugs of the Kafka client, on Apache Kafka (KAFKA_HOME)
+#     Tests/PlantedBugs/run.sh Audit            bugs by which an audit would not find what is broken, or invent it
 #
 # A patch says in its head what is wrong with it (first line). In `Simulation` one of SEEDS runs must break a promise; in
 # the others it names the suite that must notice ("Suite: …", a filter of `swift test`). A patch that does not apply any
@@ -33,6 +34,10 @@ case $folder in
         parts="$below Sources/CommandParser Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
         parts="$below Sources/Processing Tests/ProcessingTests docs/architecture.md" ;;
+    Audit)
+        parts="$below Sources/CLibpq Sources/CLibrdkafka Sources/CLinux Sources/CSQLite Sources/Audit Sources/Kafka
+            Sources/KafkaScanning Sources/LedgerPostgres Sources/LedgerSQLite Sources/Logging Sources/Metrics
+            Sources/Threading Tests/AuditTests Tests/PostgresTesting" ;;
     AppStore)
         parts="$below Sources/AppStore Tools/CertificateMaking Tests/AppStoreTests" ;;
     Fulfilment)

@@ -192,4 +192,34 @@ extension ModelConnection: LedgerOperator {
         }
         return outcomes
     }
+
+    public func audited(_ table: AuditedTable, after: Int64, limit: Int) throws(LedgerError) -> [AuditedRow] {
+        let tables = model.tables
+        let rows: [AuditedRow] =
+            switch table {
+            case .grants: tables.grantRows.map { AuditedRow(sequence: $0.sequence, content: .grant($0.grant)) }
+            case .answers:
+                AuditedRow.answers(
+                    tables.answers.values.map { ($0.sequence, FoundAnswers(known: [$0.answer])) },
+                    holders: FoundGrants(
+                        known: tables.holders(
+                            FoundAnswers(known: tables.answers.values.map(\.answer)).answering)))
+            case .retries:
+                tables.retries.rows.map {
+                    AuditedRow(sequence: $0.sequence, content: .waiting($0.submission.claimant.submissionKey))
+                }
+            case .outbox: tables.outbox.map { AuditedRow(sequence: $1.sequence, content: .owed(row($0, $1))) }
+            }
+        return Array(rows.filter { $0.sequence > after }.sorted { $0.sequence < $1.sequence }.prefix(limit))
+    }
+
+    public func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
+        let before = model.tables.outbox.count
+        for event in untold { model.tables.owe(event.outboxRow, now: now) }
+        let added = model.tables.outbox.count - before
+        if added > 0 {
+            model.tables.actions.append(OperatorAction(kind: .repair, note: note.counting(added), submission: nil))
+        }
+        return added
+    }
 }

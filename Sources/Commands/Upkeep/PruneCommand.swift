@@ -32,8 +32,7 @@ enum PruneCommand {
             try ledger.places(of: .answers, from: nil, to: before)
         }
         if let note {
-            let named = OperatorNote(actor: note.actor, reason: "answers before \(before): \(note.reason)", at: note.at)
-            try session { ledger throws(LedgerError) in try ledger.note(.prune, named) }
+            try session { ledger throws(LedgerError) in try ledger.note(.prune, note.pruning(before: before)) }
         }
         var pace = Pace(perSecond: perSecond, from: context.clock())
         var progress = Progress(context)

@@ -79,6 +79,13 @@ public enum AnswerColumns: Int32, RecordColumn {
         return DecidedRow(place: row.integer(.sequence), content: answer(row).map { .answer($0) } ?? .later)
     }
 
+    /// A row as ``selection`` finds it, with its sequence.
+    public static func audited(_ row: some RowReader) -> (sequence: Int64, found: FoundAnswers) {
+        var found = FoundAnswers()
+        add(row, to: &found)
+        return (TableRow(row, Self.self).integer(.sequence), found)
+    }
+
     /// A failure or a repeat as people see it; any version can read it.
     public static func page(_ row: some RowReader) -> SubmissionRow {
         let row = TableRow(row, Self.self)

@@ -118,6 +118,18 @@ public enum GrantColumns: Int32, RecordColumn {
         }
     }
 
+    /// As ``selection``, for an audit, which reads the outbox by itself.
+    public static let auditedSelection = """
+        SELECT \(allCases.map { $0 == .owesCall ? "0" : $0.source }.joined(separator: ", ")) FROM grants \(joins)
+        """
+
+    /// A row as ``auditedSelection`` finds it.
+    public static func audited(_ row: some RowReader) -> AuditedRow {
+        let row = TableRow(row, Self.self)
+        return AuditedRow(
+            sequence: row.integer(.sequence), content: stored(row).map { .grant($0) } ?? .later(later(row)))
+    }
+
     /// All that can be said of a row that only a later version can read.
     private static func later(_ row: TableRow<Self, some RowReader>) -> LaterRow {
         let environment = Environment(column: row.integer(.environment))

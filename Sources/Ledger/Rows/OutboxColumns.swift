@@ -63,6 +63,13 @@ public enum OutboxColumns: Int32, TableColumn {
             attempts: row.int(.attempts), answer: step == .call ? row.answer : nil)
     }
 
+    /// A row as an audit sees it.
+    public static func audited(_ reader: some RowReader) -> AuditedRow {
+        AuditedRow(
+            sequence: TableRow(reader, Self.self).integer(.sequence),
+            content: row(reader).map { .owed($0) } ?? .later(nil))
+    }
+
     /// Keys of a submission's own events, of its grants and of the copies that it asked for.
     public static func keys(
         of key: SubmissionKey, grants: [Grant], answer: Answer?, waiting: [RetryRow]

@@ -148,6 +148,17 @@ public enum RetryColumns: Int32, RecordColumn {
             dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil))
     }
 
+    /// As ``selection``, for an audit: without evidence, and a page of it may be large.
+    public static let auditedSelection =
+        "SELECT \([sequence, app, submissionID].map(\.source).joined(separator: ", ")) FROM retries"
+
+    /// A row as ``auditedSelection`` finds it; any version can read it.
+    public static func audited(_ row: some RowReader) -> AuditedRow {
+        AuditedRow(
+            sequence: row.integer(0),
+            content: .waiting(SubmissionKey(bundleID: row.identifier(1), submissionID: row.identifier(2))))
+    }
+
     /// A row whatever the evidence is; nil for a digest that no version writes.
     public static func waiting(_ reader: some RowReader) -> WaitingRow? {
         let row = TableRow(reader, Self.self)

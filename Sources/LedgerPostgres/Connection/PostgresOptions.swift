@@ -50,7 +50,7 @@ struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// In the URL's order, which is the order of trying.
     let hosts: [Host]
-    let target: Target
+    var target: Target
     /// Time for each host.
     var connectTimeout: Duration
     /// Asked at each connect; nil if the URL or the environment has the password, or nobody asks.

@@ -76,7 +76,8 @@ final class UpkeepRun {
             clock: { [time] in Instant(nanoseconds: 0) + time.elapsed }, pause: { [time] in time.pause($0) },
             output: { text throws(CommandFailure) in output.withLock { $0 += text } },
             progress: ProgressOutput(isTerminal: false) { _ in }, ledgers: .configured,
-            cluster: { _ in FixedCluster() }, quarantine: { _ in FixedQuarantine() }, publisher: { [topic] _ in topic },
+            auditedTopics: { _ in FixedTopics() }, cluster: { _ in FixedCluster() },
+            quarantine: { _ in FixedQuarantine() }, publisher: { [topic] _ in topic },
             checkClients: { _ in },
             apple: { _ in FixedApple() }, service: { _ in .response(status: 404, key: nil, retryAfter: nil) },
             logHandler: { _ in preconditionFailure("no command logs") })

@@ -1,0 +1,162 @@
+public import Contract
+public import Ledger
+import Scheduling
+import Synchronization
+import Threading
+
+/// Compares a ledger with its topics. Changes nothing, and may run beside workers.
+///
+/// The order of its looks is what lets workers go on meanwhile. Every rule says "if this, then that", where that is made
+/// first and never taken back. So an audit looks for this first, and for that afterwards:
+///
+/// 1. *How far the input is complete*: the group's offsets and the ledger's checkpoints. A record below has its outcome
+///    in the ledger, and its events were acknowledged or are owed.
+/// 2. *What the outbox owes.* An event that was owed is still owed now, or was acknowledged before.
+/// 3. *Where the topics end.* So every event of 1 that 2 has not is below these ends. A record of a topic of events has
+///    its row already.
+/// 4. *The rows*, in the order of ``AuditedTable``, and *the records* below the ends.
+///
+/// Rows that come meanwhile, from `retries`, seem to have no event. So what does not fit is looked at again: its row,
+/// the outbox, and then the topics behind the ends of 3.
+public struct Audit: Sendable {
+    private let topics: any AuditedTopics
+    private let names: [Topic: String]
+    private let group: ConsumerGroup
+    private let folder: String
+    private let openLedger: @Sendable () throws(LedgerError) -> AuditedLedger
+
+    /// - Parameters:
+    ///   - names: Of the input topic, and of those of events and quarantined records.
+    ///   - group: The workers' group, whose offsets count.
+    ///   - folder: For temporary files: some 160 bytes for each purchase that is looked at.
+    ///   - openLedger: Called once on each thread that reads the ledger.
+    public init(
+        topics: any AuditedTopics, names: [Topic: String], group: ConsumerGroup, folder: String,
+        openLedger: @escaping @Sendable () throws(LedgerError) -> AuditedLedger
+    ) {
+        self.topics = topics
+        self.names = names
+        self.group = group
+        self.folder = folder
+        self.openLedger = openLedger
+    }
+
+    /// Runs once.
+    /// - Parameters:
+    ///   - since: Rows, events and records of earlier moments are not looked at; nil for all there is.
+    ///   - now: The moment of the start, by this host's clock.
+    ///   - progress: Told of at least twice a second, on this thread.
+    public func run(
+        since: Timestamp? = nil, now: Timestamp, progress: (AuditProgress) -> Void = { _ in }
+    ) throws(AuditError) -> AuditReport {
+        let ledger = try opened()
+        var plan = try AuditPlan(topics, names, ledger, group: group, since: since, now: now)
+        var told = AuditProgress(recordsInAll: plan.recordCount)
+        let rows = try RowReading(plan, folder: folder, openLedger)
+        let read = try plan.read(topics, folder: folder) { count in
+            (told.records, told.rows) = (count, rows.count)
+            progress(told)
+        }
+        let stored = try rows.wait {
+            told.rows = $0
+            progress(told)
+        }
+        var judge = Judge(tables: plan.tables, blind: plan.blind)
+        do {
+            var merge = try FactMerge([read.facts, stored.facts])
+            while let fact = try merge.next() { judge.take(fact) }
+            judge.finish()
+        }
+        var second = SecondLook(topics, ledger, plan, newest: stored.rows.newest, now: now)
+        try second.look(at: judge.suspicions)
+        try second.lookAtOutbox(stored.rows.owed)
+        return plan.report(read.records, stored.rows, judge, second)
+    }
+
+    private func opened() throws(AuditError) -> AuditedLedger {
+        do throws(LedgerError) {
+            return try openLedger()
+        } catch {
+            throw .ledger(error)
+        }
+    }
+}
+
+/// How far an audit is.
+public struct AuditProgress: Hashable, Sendable {
+    public internal(set) var records = 0
+    public let recordsInAll: Int
+    /// Rows of the ledger; nobody knows how many there are.
+    public internal(set) var rows = 0
+}
+
+/// Reads the rows of a ledger, on a thread and a connection of its own.
+final class RowReading: Sendable {
+    struct Outcome: Sendable {
+        let rows: RowFacts
+        let facts: SortedFacts
+    }
+
+    private static let pause: Duration = .milliseconds(250)
+
+    private let state: Mutex<Result<Outcome, AuditError>?>
+    private let read = Atomic(0)
+    private let done: WakeDescriptor
+
+    var count: Int { read.load(ordering: .relaxed) }
+
+    init(
+        _ plan: AuditPlan, folder: String, _ openLedger: @escaping @Sendable () throws(LedgerError) -> AuditedLedger
+    ) throws(AuditError) {
+        state = Mutex(nil)
+        do throws(ThreadingError) {
+            done = try WakeDescriptor()
+            let (window, owed, since) = (plan.window, plan.owed, plan.window.since)
+            _ = try OwnerThread(name: "audit-rows") { [self] in
+                let result = Result { () throws(AuditError) in
+                    try rows(RowFacts(window, owed: owed), since: since, folder: folder, openLedger)
+                }
+                state.withLock { $0 = result }
+                done.signal()
+            }
+        } catch {
+            throw .noThread
+        }
+    }
+
+    private func rows(
+        _ start: RowFacts, since: Timestamp?, folder: String,
+        _ openLedger: @Sendable () throws(LedgerError) -> AuditedLedger
+    ) throws(AuditError) -> Outcome {
+        let ledger: AuditedLedger
+        do throws(LedgerError) {
+            ledger = try openLedger()
+        } catch {
+            throw .ledger(error)
+        }
+        var rows = start
+        let spool = FactSpool(folder: folder, bound: AuditLimits.facts)
+        for table in [AuditedTable.retries, .answers, .grants] {
+            var after = Int64.min
+            if let since, table != .retries {
+                let first = since.advanced(by: .zero - AuditLimits.disorder)
+                after = try ledger.sequence(in: table, since: first)
+            }
+            try ledger.read(table, after: after) { row throws(AuditError) in
+                try rows.take(row, of: table, into: spool)
+                read.wrappingAdd(1, ordering: .relaxed)
+            }
+        }
+        return Outcome(rows: rows, facts: try spool.finish())
+    }
+
+    /// Waits for its end.
+    /// - Parameter progress: Told how many rows were read, at each turn.
+    func wait(_ progress: (Int) -> Void) throws(AuditError) -> Outcome {
+        while true {
+            if let result = state.withLock({ $0 }) { return try result.get() }
+            done.wait(until: .now + Self.pause)
+            progress(count)
+        }
+    }
+}

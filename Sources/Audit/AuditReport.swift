@@ -1,0 +1,75 @@
+public import Contract
+import Ledger
+
+/// What an audit came to.
+public struct AuditReport: Hashable, Sendable {
+    public enum Verdict: String, Hashable, Sendable {
+        /// Everything was looked at, and is as it has to be.
+        case holds
+        /// Something is not as it has to be, whatever was not looked at.
+        case broken
+        /// What was looked at is as it has to be, and something was not looked at.
+        case incomplete
+    }
+
+    /// How much was looked at.
+    public struct Counts: Hashable, Sendable {
+        /// Records of the input topic below the offset that was passed.
+        public internal(set) var records = 0
+        /// Records of the input topic behind it, which nobody has to have decided.
+        public internal(set) var openRecords = 0
+        public internal(set) var grants = 0
+        public internal(set) var failures = 0
+        public internal(set) var repeats = 0
+        /// Rows of `retries`.
+        public internal(set) var waiting = 0
+        /// Rows of `outbox`.
+        public internal(set) var owed = 0
+        /// Records of the topics of events, copies among them.
+        public internal(set) var events = 0
+        public internal(set) var quarantined = 0
+        /// Rows whose record was not complete when the audit began: whether they are told is not asked.
+        public internal(set) var openRows = 0
+        /// Rows that only a later version can read.
+        public internal(set) var later = 0
+    }
+
+    public let startedAt: Timestamp
+    /// The moment from which on it looked; nil for all there is.
+    public let since: Timestamp?
+    public let counts: Counts
+    /// At most ``AuditLimits/kept``, in the order of their kinds.
+    public let inconsistencies: [Inconsistency]
+    /// Of each kind, all that were found.
+    public let found: [Inconsistency.Kind: Int]
+    public let unseen: [Unseen]
+    /// From here on the next audit has to look, if this one holds.
+    public let next: Timestamp
+
+    public var verdict: Verdict {
+        if !found.isEmpty { return .broken }
+        return unseen.isEmpty ? .holds : .incomplete
+    }
+}
+
+/// The bounds of an audit.
+public enum AuditLimits {
+    /// Inconsistencies that are kept; all of them are counted.
+    public static let kept = 100_000
+    /// Facts that do not fit and are looked at again. Of more only the first are, and the rest was not looked at.
+    static let suspicions = 200_000
+    /// Rows of the outbox whose keys are kept in memory, 40 bytes each.
+    static let owed = 1_000_000
+    /// Facts in memory of each of the two threads that read, 32 bytes each.
+    static let facts = 2_000_000
+    /// Rows of a page.
+    static let page = 1_000
+    /// Time that a row of the outbox may be due.
+    public static let overdue: Duration = .seconds(15 * 60)
+    /// How far clocks may be apart, and how long an event may be on its way to its topic.
+    static let tolerance: Duration = .seconds(10 * 60)
+    /// How far the order of rows may differ from that of their times.
+    static let disorder = DecidedTable.mostDisorder
+    /// Contents of one place of the input topic that are compared.
+    static let contents = 64
+}

@@ -1,0 +1,89 @@
+import Contract
+import Kafka
+
+/// Which records are read, and which cannot be, because they have left their topics again.
+struct AuditReading {
+    private(set) var stretches: [TopicPartition: Range<Int64>] = [:]
+    private(set) var retained: [EventTable: Timestamp] = [:]
+    private(set) var unseen: [Unseen] = []
+    /// Records of the input topic that are not complete.
+    private(set) var open = 0
+    /// The time of the first of them.
+    private(set) var oldestOpen: Timestamp?
+    private var openStretches: [TopicPartition: Range<Int64>] = [:]
+
+    init(
+        _ topics: any AuditedTopics, _ held: [TopicPartition: Range<Int64>], _ kinds: [TopicPartition: Topic],
+        passed: [TopicPartition: Int64], since: Timestamp?, now: Timestamp
+    ) throws(AuditError) {
+        do throws(KafkaError) {
+            var starts: [TopicPartition: Int64] = [:]
+            if let since {
+                // An event is on its topic a little later than its row was decided, and clocks differ.
+                let first = since.advanced(by: .zero - AuditLimits.tolerance)
+                starts = try topics.offsets(at: first, in: held.keys.sorted())
+                for (partition, offsets) in held where starts[partition] == nil {
+                    starts[partition] = offsets.upperBound
+                }
+                // Where records come from has no part in what was quarantined lately.
+                for (partition, topic) in kinds where topic == .quarantined { starts[partition] = nil }
+            }
+            let firsts = Dictionary(
+                uniqueKeysWithValues: held.map { partition, offsets in
+                    (partition, max(offsets.lowerBound, starts[partition] ?? offsets.lowerBound))
+                })
+            // Nothing has left the stretch that is looked at if an older record is still there.
+            let cut = held.filter { $0.value.lowerBound > 0 && firsts[$0.key] == $0.value.lowerBound }
+            let oldest = try topics.oldestTimes(of: cut)
+            for (partition, offsets) in held.sorted(by: { $0.key < $1.key }) {
+                let start = firsts[partition] ?? offsets.lowerBound
+                let gone = cut[partition] == nil ? nil : oldest[partition] ?? now
+                guard kinds[partition] == .submitted else {
+                    stretches[partition] = start..<max(start, offsets.upperBound)
+                    if let gone, let table = EventTable.allCases.first(where: { $0.topic == kinds[partition] }) {
+                        let until = gone.advanced(by: AuditLimits.tolerance)
+                        retained[table] = max(retained[table] ?? until, until)
+                    }
+                    continue
+                }
+                take(input: partition, offsets, start: start, passed: passed[partition], gone: gone, since)
+            }
+            oldestOpen = try topics.oldestTimes(of: openStretches).values.min()
+        } catch {
+            throw .kafka(error)
+        }
+        let inputs = kinds.filter { $0.value == .submitted }.keys
+        if let name = inputs.first?.topic, open > 0, inputs.allSatisfy({ passed[$0] == nil }) {
+            unseen.append(Unseen(.neverRead, name, count: open, detail: "Is it the workers' group?"))
+        }
+    }
+
+    private mutating func take(
+        input partition: TopicPartition, _ offsets: Range<Int64>, start: Int64, passed: Int64?, gone: Timestamp?,
+        _ since: Timestamp?
+    ) {
+        guard passed ?? 0 <= offsets.upperBound else {
+            unseen.append(
+                Unseen(
+                    .madeAnew, "\(partition)",
+                    detail: "It ends at \(offsets.upperBound), and was passed up to \(passed ?? 0)."))
+            return
+        }
+        let end = passed ?? start
+        stretches[partition] = start..<max(start, end)
+        let firstOpen = max(passed ?? offsets.lowerBound, offsets.lowerBound)
+        open += Int(offsets.upperBound - firstOpen)
+        openStretches[partition] = firstOpen..<offsets.upperBound
+        if let passed, passed < offsets.lowerBound {
+            unseen.append(
+                Unseen(
+                    .removed, "\(partition)", count: Int(offsets.lowerBound - passed),
+                    detail: "These left the topic before they were complete: nobody has decided them."))
+        } else if let gone, since.map({ gone > $0 }) ?? true {
+            unseen.append(
+                Unseen(
+                    .removed, "\(partition)", count: since == nil ? Int(offsets.lowerBound) : nil,
+                    detail: "Its oldest record is of \(gone)."))
+        }
+    }
+}

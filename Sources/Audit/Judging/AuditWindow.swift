@@ -1,0 +1,98 @@
+import Contract
+import Ledger
+
+/// The tables whose rows have an event.
+enum EventTable: Int, CaseIterable, Sendable {
+    case grants
+    case answers
+
+    var topic: Topic { self == .grants ? .granted : .failed }
+    var audited: AuditedTable { self == .grants ? .grants : .answers }
+}
+
+/// What an audit has to look at, as it was when it began.
+struct AuditWindow: Sendable {
+    /// Rows and events of earlier decisions are not looked at.
+    let since: Timestamp?
+    /// The input topic.
+    let input: String
+    /// Of each partition of input topics, the offset below which records are complete.
+    let complete: [TopicPartition: Int64]
+    /// Events of earlier rows may have left their topic again; nil where nothing has.
+    let retained: [EventTable: Timestamp]
+
+    /// Answers of before may have been pruned, or deleted with their user; nil where none has been.
+    let forgotten: Timestamp?
+
+    /// The moment until which answers may be missing, by what operators did to the ledger.
+    static func forgotten(by actions: [OperatorAction]) -> Timestamp? {
+        actions.compactMap { action -> Timestamp? in
+            switch action.kind {
+            case .prune: action.note.prunesBefore ?? action.note.at
+            case .erase: action.note.at
+            default: nil
+            }
+        }.max()
+    }
+
+    /// Whether the row of something that was told at a moment may be gone.
+    func mayBeForgotten(_ time: Timestamp?) -> Bool {
+        guard let forgotten, let time else { return false }
+        return time < forgotten
+    }
+
+    func isInside(_ decidedAt: Timestamp) -> Bool { since.map { decidedAt >= $0 } ?? true }
+
+    /// Whether a record was complete when the audit began, so that its rows were told or owed by then.
+    func isComplete(_ origin: Origin) -> Bool {
+        complete[origin.topicPartition].map { origin.offset < $0 } ?? false
+    }
+
+    func mayBeGone(_ table: EventTable, _ decidedAt: Timestamp) -> Bool {
+        retained[table].map { decidedAt < $0 } ?? false
+    }
+}
+
+/// What the outbox owed when the audit began.
+struct OwedEvents: Sendable {
+    private struct Owed {
+        let step: OutboxStep
+        var isThere = false
+    }
+
+    private var owed: [AuditKey: Owed] = [:]
+    /// Stubs of quarantined records, as facts.
+    private(set) var stubs: [Fact] = []
+    private(set) var isFull = false
+
+    var count: Int { owed.count + stubs.count }
+
+    mutating func take(_ row: OutboxRow, _ bytes: inout AuditBytes) {
+        guard count < AuditLimits.owed else { return isFull = true }
+        switch row.key {
+        case .granted(let reference, _): add(AuditKey(reference, &bytes), row.step)
+        case .failed(let app, let submission):
+            add(AuditKey(submission: SubmissionKey(bundleID: app, submissionID: submission), &bytes), row.step)
+        case .quarantined(let origin, let digest):
+            stubs.append(Fact(AuditKey(origin, &bytes), .quarantined, digest: .quarantined(digest, isStub: true)))
+        case .pending: break
+        }
+    }
+
+    /// A call comes before whatever else is owed of a grant.
+    private mutating func add(_ key: AuditKey, _ step: OutboxStep) {
+        guard owed[key]?.step != .call else { return }
+        owed[key] = Owed(step: step)
+    }
+
+    /// The step that is owed of a row, which is there.
+    mutating func step(of key: AuditKey) -> OutboxStep? {
+        guard !owed.isEmpty, let step = owed[key]?.step else { return nil }
+        owed[key]?.isThere = true
+        return step
+    }
+
+    /// Whether the row that a key is about was not met.
+    func isWithoutRow(_ key: AuditKey) -> Bool { owed[key].map { !$0.isThere } ?? false }
+    var hasSomeWithoutRow: Bool { owed.values.contains { !$0.isThere } }
+}

@@ -1,0 +1,120 @@
+import Contract
+import Cryptography
+import Ledger
+
+/// Turns records of the topics into facts.
+struct TopicFacts {
+    private let window: AuditWindow
+    private let now: Timestamp
+    private(set) var counts = AuditReport.Counts()
+    /// What one record alone shows.
+    private(set) var findings = Findings()
+    private var bytes = AuditBytes()
+
+    /// - Parameter now: For submissions without a time; nothing that is compared depends on it.
+    init(_ window: AuditWindow, now: Timestamp) {
+        self.window = window
+        self.now = now
+    }
+
+    /// - Parameter partition: Its number.
+    mutating func take(
+        _ record: InputRecord, of topic: Topic, partition: Int, into spool: FactSpool
+    ) throws(AuditError) {
+        switch topic {
+        case .submitted:
+            counts.records += 1
+            try spool.add(subject(of: record, partition))
+        case .granted, .failed:
+            counts.events += 1
+            if let fact = copy(record, partition) { try spool.add(fact) }
+        case .quarantined:
+            counts.quarantined += 1
+            if let fact = quarantined(record) { try spool.add(fact) }
+        case .pending: break
+        }
+    }
+
+    /// A submission, or a place with a content that nobody can read.
+    private mutating func subject(of record: InputRecord, _ partition: Int) -> Fact {
+        let place = record.origin.offset
+        switch SubmissionReading(record, now: now) {
+        case .submission(let submission):
+            return Fact(
+                AuditKey(submission: submission.claimant.submissionKey, &bytes), .record, partition: partition,
+                number: place)
+        case .malformed(let submission):
+            return Fact(
+                AuditKey(submission: submission.claimant.submissionKey, &bytes), .record, partition: partition,
+                number: place)
+        case .unreadable:
+            return Fact(
+                AuditKey(record.origin, &bytes), .unreadable, partition: partition, number: place,
+                digest: .quarantined(SHA256.hash(record.value ?? []), isStub: false))
+        }
+    }
+
+    /// An event's copy; nil for one of a decision before the window, and for a record that is no event.
+    private mutating func copy(_ record: InputRecord, _ partition: Int) -> Fact? {
+        guard let key = record.eventKey else {
+            findings.add(Inconsistency(.eventWithoutRow, place: record.origin, detail: "It has no event id."))
+            return nil
+        }
+        if window.since != nil, let time = record.eventTime, !window.isInside(time) { return nil }
+        let content = bytes.content(key: record.key, value: record.value, headers: record.headers)
+        return Fact(key, .copy, partition: partition, number: record.origin.offset, digest: content)
+    }
+
+    /// A record of the quarantine topic by the place that it came from; nil for one that names none.
+    private mutating func quarantined(_ record: InputRecord) -> Fact? {
+        guard let (origin, content) = record.quarantined else { return nil }
+        return Fact(AuditKey(origin, &bytes), .quarantined, digest: content)
+    }
+}
+
+extension InputRecord {
+    func header(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
+
+    var eventID: EventID? { header(CloudEvent.idHeader).map { EventID(String(decoding: $0, as: UTF8.self)) } }
+    var eventKey: AuditKey? { header(CloudEvent.idHeader).flatMap { AuditKey(event: $0) } }
+    var eventTime: Timestamp? {
+        header(CloudEvent.timeHeader).flatMap { Timestamp(rfc3339: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// The place that a record of the quarantine topic came from, and its content there.
+    var quarantined: (Origin, UInt64)? {
+        func text(_ name: String) -> String? { header(name).map { String(decoding: $0, as: UTF8.self) } }
+        guard let topic = text("x-origin-topic"), let partition = text("x-origin-partition").flatMap({ Int32($0) }),
+            let offset = text("x-origin-offset").flatMap({ Int64($0) })
+        else { return nil }
+        let origin = Origin(topic: topic, partition: partition, offset: offset)
+        guard let digits = header("x-quarantine-sha256") else {
+            return (origin, .quarantined(SHA256.hash(value ?? []), isStub: false))
+        }
+        guard let digest = SHA256Digest(hex: digits) else { return nil }
+        return (origin, .quarantined(digest, isStub: true))
+    }
+}
+
+extension UInt64 {
+    /// Any content.
+    static let anything: UInt64 = 0
+    private static let nothing = SHA256.hash([])
+
+    /// The content of a record that cannot be read. An operator passes offsets without a look at their records: the stub
+    /// of such a one has the digest of nothing.
+    static func quarantined(_ digest: SHA256Digest, isStub: Bool) -> UInt64 {
+        isStub && digest == nothing ? anything : Swift.max(1, digest.short)
+    }
+}
+
+extension SHA256Digest {
+    /// A digest of its 64 digits; nil for another text.
+    fileprivate init?(hex digits: [UInt8]) {
+        guard digits.count == 2 * Self.byteCount else { return nil }
+        self.init(
+            bytes: stride(from: 0, to: digits.count, by: 2).compactMap { place in
+                UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
+            })
+    }
+}

@@ -1,0 +1,374 @@
+import Contract
+import Cryptography
+import Kafka
+import Ledger
+
+/// Looks again at what does not fit, now that time has passed, and names what still does not.
+struct SecondLook {
+    private let topics: any AuditedTopics
+    private let ledger: AuditedLedger
+    private let plan: AuditPlan
+    /// The time of the newest row that was read.
+    private let newest: Timestamp
+    private let now: Timestamp
+    private(set) var findings = Findings()
+    private(set) var unseen: [Unseen] = []
+    private var bytes = AuditBytes()
+    private var behind = 0
+    private var forgotten = 0
+
+    init(_ topics: any AuditedTopics, _ ledger: AuditedLedger, _ plan: AuditPlan, newest: Timestamp, now: Timestamp) {
+        self.topics = topics
+        self.ledger = ledger
+        self.plan = plan
+        self.newest = newest
+        self.now = now
+    }
+
+    mutating func look(at suspicions: [Judge.Suspicion]) throws(AuditError) {
+        guard !suspicions.isEmpty else { return }
+        try lookAtRows(suspicions)
+        try lookAtCopies(suspicions)
+        try lookAtInput(suspicions)
+        if forgotten > 0 {
+            unseen.append(
+                Unseen(
+                    .forgotten, "answers", count: forgotten,
+                    detail: "Answers of that time were pruned, or deleted with their user."))
+        }
+        if behind > 0 {
+            unseen.append(
+                Unseen(
+                    .behind, "ledger", count: behind, detail: "The standby may not have the rows of these events yet."))
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func lookAtRows(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
+        var untold: [AuditKey: (content: UInt64, inconsistency: Inconsistency)] = [:]
+        for suspicion in suspicions
+        where [.untold, .keyTwice, .purchaseTwice, .toldBeforeCall].contains(suspicion.kind) {
+            let table = EventTable(rawValue: suspicion.fact.partition) ?? .grants
+            let row = try ledger.page(table.audited, after: suspicion.fact.number - 1, limit: 1).first
+            guard let row, row.sequence == suspicion.fact.number else { continue }
+            switch suspicion.kind {
+            case .keyTwice: findings.add(Inconsistency(row, .keyTwice))
+            case .purchaseTwice: findings.add(Inconsistency(row, .purchaseGrantedTwice))
+            case .toldBeforeCall:
+                let owed = try owed(row)
+                if owed?.step == .call { findings.add(Inconsistency(row, .toldBeforeCall)) }
+            default:
+                guard try owed(row) == nil, let key = row.outboxKey, let event = row.event, let id = AuditKey(event.id)
+                else { continue }
+                let kind: Inconsistency.Kind = table == .grants ? .grantUntold : .failureUntold
+                untold[id] = (bytes.content(of: event), Inconsistency(row, kind, mend: .event(key)))
+            }
+        }
+        // A row that came after the outbox was looked at, with the row of the outbox that is gone by now, was told: behind
+        // the ends of the first look.
+        var scratch = AuditBytes()
+        for table in EventTable.allCases where !untold.isEmpty {
+            try readBehind(table.topic) { record in
+                guard let key = record.eventKey, let found = untold[key] else { return }
+                let content = scratch.content(key: record.key, value: record.value, headers: record.headers)
+                if found.content == content { untold[key] = nil }
+            }
+        }
+        for (_, found) in untold.sorted(by: { $0.key < $1.key }) { findings.add(found.inconsistency) }
+    }
+
+    private func owed(_ row: AuditedRow) throws(AuditError) -> OutboxRow? {
+        guard let claimant = row.claimant, let key = row.outboxKey else { return nil }
+        let record = try ledger.asking { ledger throws(LedgerError) in try ledger.submission(claimant.submissionKey) }
+        return record.owed.first { $0.key == key }
+    }
+
+    /// Reads what has come to a topic since the first look.
+    private func readBehind(_ topic: Topic, _ take: (InputRecord) -> Void) throws(AuditError) {
+        guard let name = plan.names[topic], !plan.blindTopics.contains(topic) else { return }
+        try kafka { () throws(KafkaError) in
+            var stretches: [TopicPartition: Range<Int64>] = [:]
+            for (partition, offsets) in try topics.offsets(of: name) {
+                let start = plan.held[partition]?.upperBound ?? offsets.lowerBound
+                if start < offsets.upperBound { stretches[partition] = start..<offsets.upperBound }
+            }
+            guard !stretches.isEmpty else { return }
+            try topics.read(stretches) { _, records in
+                records.forEach(take)
+                return true
+            }
+        }
+    }
+
+    private func kafka(_ body: () throws(KafkaError) -> Void) throws(AuditError) {
+        do throws(KafkaError) {
+            try body()
+        } catch {
+            throw .kafka(error)
+        }
+    }
+
+    // MARK: Records
+
+    /// The records of suspicions, as they stand there.
+    private func records(
+        of suspicions: [Judge.Suspicion], _ kinds: Set<Judge.Suspicion.Kind>
+    ) throws(AuditError) -> [(kind: Judge.Suspicion.Kind, record: InputRecord)] {
+        var wanted: [TopicPartition: [Int64: Judge.Suspicion.Kind]] = [:]
+        for suspicion in suspicions where kinds.contains(suspicion.kind) {
+            wanted[plan.partitions[suspicion.fact.partition], default: [:]][suspicion.fact.number] = suspicion.kind
+        }
+        var found: [(kind: Judge.Suspicion.Kind, record: InputRecord)] = []
+        let stretches = wanted.mapValues { offsets in (offsets.keys.min() ?? 0)..<(offsets.keys.max() ?? 0) + 1 }
+        guard !stretches.isEmpty else { return [] }
+        try kafka { () throws(KafkaError) in
+            try topics.read(stretches) { partition, records in
+                for record in records {
+                    if let kind = wanted[partition]?[record.origin.offset] { found.append((kind, record)) }
+                }
+                return true
+            }
+        }
+        return found
+    }
+
+    private mutating func lookAtCopies(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
+        for (_, record) in try records(of: suspicions, [.stray, .altered]) {
+            guard let id = record.eventID else { continue }
+            let subject = record.header("ce_subject").map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let content = bytes.content(key: record.key, value: record.value, headers: record.headers)
+            let isGrant = record.origin.topic == plan.names[.granted]
+            let row = isGrant ? try grant(subject, id) : try failure(subject, id)
+            if let row, let event = row.event {
+                guard bytes.content(of: event) != content else { continue }
+                findings.add(
+                    Inconsistency(row, .eventAltered, place: record.origin, detail: "Other bytes than its row makes."))
+            } else if ledger.isStandby, (record.eventTime ?? now) > newest.advanced(by: .zero - AuditLimits.tolerance) {
+                behind += 1
+            } else {
+                let other = isGrant ? try failure(subject, id) : try grant(subject, id)
+                if let other {
+                    findings.add(
+                        Inconsistency(
+                            other, .eventAltered, place: record.origin,
+                            detail: "It stands on another topic than its own."))
+                } else if !isGrant, plan.window.mayBeForgotten(record.eventTime) {
+                    forgotten += 1
+                } else {
+                    findings.add(Inconsistency(.eventWithoutRow, place: record.origin, eventID: id))
+                }
+            }
+        }
+    }
+
+    /// The grant of an event, by its transaction.
+    private func grant(_ transaction: String, _ id: EventID) throws(AuditError) -> AuditedRow? {
+        let transaction = TransactionID(transaction)
+        let rows = try ledger.asking { ledger throws(LedgerError) in
+            try ledger.grants(GrantQuery(transactionID: transaction))
+        }
+        let row = rows.first { GrantedEvent.id(of: $0.grant.key.grantID) == id }
+        return row.map { AuditedRow(sequence: $0.sequence, content: .grant($0.grant)) }
+    }
+
+    /// The failure of an event, by its submission.
+    private func failure(_ submission: String, _ id: EventID) throws(AuditError) -> AuditedRow? {
+        let query = SubmissionQuery(state: .failed, submissionID: SubmissionID(submission))
+        let rows = try ledger.asking { ledger throws(LedgerError) in try ledger.submissions([query]) }
+        for row in rows.joined() {
+            let key = row.claimant.submissionKey
+            guard FailedEvent.id(bundleID: key.bundleID, submissionID: key.submissionID) == id else { continue }
+            let record = try ledger.asking { ledger throws(LedgerError) in try ledger.submission(key) }
+            guard case .failed(let failure)? = record.answer else { continue }
+            return AuditedRow(sequence: row.sequence, content: .failure(failure))
+        }
+        return nil
+    }
+
+    // MARK: The input
+
+    private mutating func lookAtInput(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
+        var missed: [AuditKey: [(record: InputRecord, reading: SubmissionReading)]] = [:]
+        for (_, record) in try records(of: suspicions, [.noOutcome, .notQuarantined]) {
+            let reading = SubmissionReading(record, now: now)
+            if let claimant = reading.claimant {
+                let found = try ledger.asking { ledger throws(LedgerError) in
+                    try ledger.submission(claimant.submissionKey)
+                }
+                let isThere = !found.grants.isEmpty || found.answer != nil || !found.waiting.isEmpty || found.later > 0
+                guard !isThere else { continue }
+            }
+            missed[AuditKey(record.origin, &bytes), default: []].append((record, reading))
+        }
+        guard !missed.isEmpty else { return }
+        let retained = try forgetQuarantined(&missed)
+        var gone = 0
+        for (record, reading) in missed.values.joined().sorted(by: { $0.record.origin < $1.record.origin }) {
+            // A record may be quarantined whatever is in it.
+            if let retained, record.timestamp.map({ $0 < retained }) ?? true {
+                gone += 1
+            } else if case .unreadable(let reason) = reading {
+                let stub = QuarantineStub(of: record, reason: reason.words)
+                findings.add(Inconsistency(.quarantineUntold, place: record.origin, mend: .record(stub)))
+            } else if plan.window.mayBeForgotten(record.timestamp) {
+                forgotten += 1
+            } else {
+                findings.add(
+                    Inconsistency(.recordWithoutOutcome, claimant: reading.claimant, place: record.origin))
+            }
+        }
+        guard gone > 0 else { return }
+        let name = plan.names[.quarantined] ?? Topic.quarantined.defaultName
+        unseen.append(
+            Unseen(.removed, name, count: gone, detail: "Quarantined copies of these may have left the topic again."))
+    }
+
+    /// Forgets the records that stand on the quarantine topic.
+    /// - Returns: The time before which such a record may have left it again; nil for none.
+    private func forgetQuarantined(
+        _ missed: inout [AuditKey: [(record: InputRecord, reading: SubmissionReading)]]
+    ) throws(AuditError) -> Timestamp? {
+        let distantFuture = Timestamp(milliseconds: .max)
+        guard let name = plan.names[.quarantined], !plan.blindTopics.contains(.quarantined) else {
+            return distantFuture
+        }
+        var retained: Timestamp?
+        var left = missed
+        var scratch = AuditBytes()
+        try kafka { () throws(KafkaError) in
+            let held = try topics.offsets(of: name)
+            let cut = held.filter { $0.value.lowerBound > 0 }
+            let oldest = try topics.oldestTimes(of: cut)
+            retained = cut.keys.map { (oldest[$0] ?? now).advanced(by: AuditLimits.tolerance) }.max()
+            try topics.read(held.filter { !$0.value.isEmpty }) { _, records in
+                for record in records {
+                    guard let (origin, content) = record.quarantined else { continue }
+                    left[AuditKey(origin, &scratch)]?.removeAll {
+                        content == .anything
+                            || content == .quarantined(SHA256.hash($0.record.value ?? []), isStub: false)
+                    }
+                }
+                return true
+            }
+        }
+        for stub in plan.owed.stubs {
+            left[stub.key]?.removeAll {
+                stub.digest == .anything
+                    || stub.digest == .quarantined(SHA256.hash($0.record.value ?? []), isStub: false)
+            }
+        }
+        missed = left
+        return retained
+    }
+
+    // MARK: The outbox
+
+    /// Names rows of the outbox whose own row was not met.
+    mutating func lookAtOutbox(_ owed: OwedEvents) throws(AuditError) {
+        guard owed.hasSomeWithoutRow else { return }
+        var suspects: [OutboxRow] = []
+        var scratch = AuditBytes()
+        try ledger.read(.outbox) { row in
+            guard case .owed(let row) = row.content, suspects.count < AuditLimits.suspicions else { return }
+            switch row.key {
+            case .granted(let reference, _):
+                if owed.isWithoutRow(AuditKey(reference, &scratch)) { suspects.append(row) }
+            case .failed(let app, let submission):
+                let key = SubmissionKey(bundleID: app, submissionID: submission)
+                if owed.isWithoutRow(AuditKey(submission: key, &scratch)) { suspects.append(row) }
+            case .pending, .quarantined: break
+            }
+        }
+        for row in suspects {
+            let isThere = try ledger.asking { ledger throws(LedgerError) -> Bool in
+                switch row.key {
+                case .granted(let reference, _):
+                    return try ledger.grants(GrantQuery(transactionID: reference.transactionID))
+                        .contains { $0.grant.reference == reference }
+                case .failed(let app, let submission):
+                    let key = SubmissionKey(bundleID: app, submissionID: submission)
+                    let record = try ledger.submission(key)
+                    if case .failed? = record.answer { return true }
+                    return record.later > 0
+                case .pending, .quarantined: return true
+                }
+            }
+            if !isThere { findings.add(Inconsistency(owed: row, .owedWithoutRow, detail: nil)) }
+        }
+    }
+}
+
+extension AuditedRow {
+    /// The submission that it is about, where it has an event.
+    var claimant: Claimant? {
+        switch content {
+        case .grant(let grant): grant.claimant
+        case .failure(let failure): failure.claimant
+        case .later(let later): later?.claimant
+        case .repeated, .waiting, .owed: nil
+        }
+    }
+
+    /// When it was decided, if rows stand in the order of that: imported ones were written long afterwards.
+    var orderedAt: Timestamp? {
+        if case .grant(let grant) = content, grant.verifiedBy == VerifiedBy.imported.rawValue { return nil }
+        return decidedAt
+    }
+
+    /// When it was decided; nil for rows without such a moment, and those of a later version.
+    var decidedAt: Timestamp? {
+        switch content {
+        case .grant(let grant): grant.grantedAt
+        case .failure(let failure): failure.failedAt
+        case .repeated(let repeated, _): repeated.answeredAt
+        case .waiting, .owed, .later: nil
+        }
+    }
+
+    var event: Event? {
+        switch content {
+        case .grant(let grant): GrantedEvent.event(of: grant)
+        case .failure(let failure): FailedEvent.event(of: failure)
+        case .repeated, .waiting, .owed, .later: nil
+        }
+    }
+
+    /// The key under which the outbox owes its event.
+    var outboxKey: OutboxKey? {
+        switch content {
+        case .grant(let grant): .granted(grant.reference, repeatOf: nil)
+        case .failure(let failure): .failed(failure.claimant.bundleID, failure.claimant.submissionID)
+        case .repeated, .waiting, .owed, .later: nil
+        }
+    }
+
+    fileprivate var reference: GrantReference? {
+        switch content {
+        case .grant(let grant): grant.reference
+        case .later(let later): later?.reference
+        default: nil
+        }
+    }
+}
+
+extension SubmissionReading {
+    fileprivate var claimant: Claimant? {
+        switch self {
+        case .submission(let submission): submission.claimant
+        case .malformed(let submission): submission.claimant
+        case .unreadable: nil
+        }
+    }
+}
+
+extension Inconsistency {
+    /// About a row that has an event.
+    fileprivate init(
+        _ row: AuditedRow, _ kind: Kind, place: Origin? = nil, detail: String? = nil, mend: UntoldEvent? = nil
+    ) {
+        self.init(
+            kind, claimant: row.claimant, reference: row.reference, place: place, eventID: row.event?.id,
+            detail: detail, mend: mend)
+    }
+}

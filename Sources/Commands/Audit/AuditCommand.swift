@@ -1,0 +1,153 @@
+import Audit
+import CommandParser
+import Configuration
+import Contract
+import Glibc
+import Kafka
+import Ledger
+
+enum AuditCommand {
+    private static let since = Parameter<Timestamp?>.option(
+        "since", .moment, help: "Look only at records, rows and events from this moment on.")
+    private static let checkpoint = Parameter<String?>.option(
+        "checkpoint", .text,
+        help: "A file that says where the next audit goes on: read if it is there, written after an audit that holds.")
+    private static let folder = Parameter<String?>.option(
+        "folder", .text, help: "Folder for temporary files, some 160 bytes for each purchase; else TMPDIR or /tmp.")
+    private static let limit = Parameter.option(
+        "limit", .integer(0...CommonOptions.maxLimit), default: 20,
+        help: "Most inconsistencies that are named, 0 to \(CommonOptions.maxLimit); --json names all that are kept.")
+    private static let repair = Parameter.flag(
+        "repair", help: "Put events that were never told into the outbox; workers publish them.")
+    private static let actor = Parameter<String?>.option(
+        "actor", .line(most: CommonOptions.mostOfNote),
+        help: "With --repair: the name or address of the person who does this.")
+    private static let reason = Parameter<String?>.option(
+        "reason", .line(most: CommonOptions.mostOfNote), help: "With --repair: why, in one sentence.")
+
+    static let command = Command<CommandContext>(
+        "audit", "Compares the ledger with its topics.",
+        discussion: """
+            Every record that was passed has its outcome. Every grant and failure has its event on the topic, byte for \
+            byte, or owes it. Nothing is on a topic that no row tells. No purchase was granted twice. Workers may run \
+            meanwhile, and a standby of PostgreSQL will do. Nothing is changed without --repair. Ends with 0 if \
+            everything was looked at and holds, with 1 if something is broken, and with 2 if something could not be \
+            looked at, such as records that have left their topic.
+            """,
+        CommonOptions.tabulating + [since, checkpoint, folder, limit, repair, actor, reason], run: run)
+
+    private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let note = try note(arguments, context)
+        let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
+            try KafkaSettings(values)
+        }
+        let settings = try arguments.configuration(context) { values throws(ConfigurationError) in
+            try LedgerSettings(values)
+        }
+        let file = try arguments[checkpoint].map(AuditCheckpointFile.init)
+        var since = try arguments[since]
+        guard since == nil || file == nil else { throw .usage("--since and --checkpoint exclude each other") }
+        let id = try identity(settings, context)
+        if let file { since = try file.read(ledger: id) }
+        let report = try audit(
+            kafka, settings, since: since, folder: try arguments[folder] ?? context.environment["TMPDIR"] ?? "/tmp",
+            context)
+        var repaired: Int?
+        if let note { repaired = try mend(report, note, arguments, context) }
+        let output = AuditOutput(report: report, repaired: repaired)
+        let limit = try arguments[limit]
+        try context.output(
+            arguments.format(context).render(json: output.json) { output.text(limit: limit, width: $0) })
+        if report.verdict == .holds { try file?.write(ledger: id, next: report.next) }
+        if let end = output.end { throw end }
+    }
+
+    private static func note(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws(CommandFailure) -> OperatorNote? {
+        let (actor, reason) = (try arguments[actor], try arguments[reason])
+        guard arguments[repair] else {
+            guard actor == nil, reason == nil else { throw .usage("--actor and --reason go with --repair") }
+            return nil
+        }
+        guard let actor, let reason else { throw .usage("--repair needs --actor and --reason") }
+        return OperatorNote(actor: actor, reason: reason, at: context.now())
+    }
+
+    private static func identity(
+        _ settings: LedgerSettings, _ context: CommandContext
+    ) throws(CommandFailure) -> String {
+        do throws(LedgerError) {
+            return try context.ledgers.openAudited(settings).ledger.identity()
+        } catch {
+            throw AuditError.ledger(error).failure(nil)
+        }
+    }
+
+    private static func audit(
+        _ kafka: KafkaSettings, _ settings: LedgerSettings, since: Timestamp?, folder: String,
+        _ context: CommandContext
+    ) throws(CommandFailure) -> AuditReport {
+        let names = Dictionary(uniqueKeysWithValues: kafka.topics.inUse.map { ($0, kafka.topics[$0]) })
+        let check = KafkaCheck(settings: kafka, cluster: context.cluster(kafka))
+        var progress = Progress(context)
+        defer { progress.end() }
+        do throws(AuditError) {
+            let group: ConsumerGroup
+            do throws(KafkaError) {
+                group = try check.group()
+            } catch {
+                throw AuditError.kafka(error)
+            }
+            let audit = Audit(
+                topics: context.auditedTopics(kafka), names: names, group: group, folder: folder,
+                openLedger: { () throws(LedgerError) in try context.ledgers.openAudited(settings) })
+            return try audit.run(since: since, now: context.now()) { told in
+                let part = told.recordsInAll == 0 ? 1 : Double(told.records) / Double(told.recordsInAll)
+                progress.show(part, "\(told.records) records and \(told.rows) rows")
+            }
+        } catch {
+            throw error.failure(kafka)
+        }
+    }
+
+    /// Most events of one transaction.
+    private static let mostAtOnce = 500
+
+    private static func mend(
+        _ report: AuditReport, _ note: OperatorNote, _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws(CommandFailure) -> Int {
+        let untold = report.inconsistencies.compactMap(\.mend)
+        guard !untold.isEmpty else { return 0 }
+        try arguments.ledger(context) { ledger throws(LedgerError) in
+            for start in stride(from: 0, to: untold.count, by: mostAtOnce) {
+                _ = try ledger.repair(Array(untold[start...].prefix(mostAtOnce)), note)
+            }
+        }
+        return untold.count
+    }
+}
+
+extension AuditError {
+    /// The end of a command that audited nothing.
+    fileprivate func failure(_ settings: KafkaSettings?) -> CommandFailure {
+        switch self {
+        case .kafka(let error):
+            CommandFailure(
+                error.disposition == .configuration ? .configuration : .incomplete,
+                "nothing was audited: Kafka: \(settings?.words(error) ?? "\(error)")")
+        case .ledger(let error):
+            CommandFailure(
+                error.failure.status == .failed ? .incomplete : error.failure.status,
+                "nothing was audited: \(error.failure.message ?? "")")
+        case .folder(let folder, let code):
+            CommandFailure(
+                .incomplete,
+                "nothing was audited: temporary files in \(folder) (--folder): \(String(cString: strerror(code)))")
+        case .tooManyPartitions(let count):
+            CommandFailure(
+                .incomplete, "nothing was audited: \(count) partitions are more than an audit can tell apart")
+        case .noThread: CommandFailure(.incomplete, "nothing was audited: the system gives no thread")
+        }
+    }
+}

@@ -1,0 +1,307 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Audit
+@testable import Kafka
+
+@Suite("Audit") struct AuditTests {
+    @Test("A ledger and topics that are as they have to be hold", arguments: AuditedStore.allCases)
+    func holds(_ store: AuditedStore) throws {
+        let stage = try AuditStage(store)
+        defer { stage.remove() }
+        try stage.everything()
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps == [])
+        #expect(report.verdict == .holds)
+        #expect(report.counts.records == 9)
+        #expect(report.counts.grants == 4)
+        #expect(report.counts.failures == 1)
+        #expect(report.counts.repeats == 1)
+        #expect(report.counts.waiting == 1)
+        #expect(report.counts.owed == 2)
+        #expect(report.counts.quarantined == 1)
+        try stage.drain()
+        #expect(try stage.audit().verdict == .holds)
+    }
+
+    @Test("Nothing at all holds")
+    func empty() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        #expect(try stage.audit().verdict == .holds)
+    }
+
+    @Test("What is under way is not asked for", arguments: AuditedStore.allCases)
+    func underWay(_ store: AuditedStore) throws {
+        let stage = try AuditStage(store)
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        // Decided, not told yet, and not passed; and one that nobody has looked at.
+        _ = try stage.write(
+            try stage.submission(stage.submit("s2")), .grant([AuditStage.purchase("1002")], by: .verifyReceipt))
+        _ = stage.submit("s3")
+        let report = try stage.audit()
+        #expect(report.verdict == .holds)
+        #expect(report.counts.openRows == 1)
+        #expect(report.counts.openRecords == 2)
+    }
+
+    @Test("An event that was owed before the audit and published during it is told")
+    func publishedMeanwhile() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.hold("s1")
+        _ = stage.submit("s2")
+        // The time of the first open record is looked at before the rows. So the row comes after the outbox was looked
+        // at, and its event behind the ends of the topics.
+        stage.topics.beforeReading(.submitted) {
+            try? stage.grantWaiting("1001")
+            try? stage.drain()
+        }
+        let report = try stage.audit()
+        #expect(report.verdict == .holds)
+    }
+
+    @Test("A grant that came during the audit and is owed is told")
+    func owedMeanwhile() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.hold("s1")
+        _ = stage.submit("s2")
+        stage.topics.beforeReading(.submitted) { try? stage.grantWaiting("1001") }
+        #expect(try stage.audit().verdict == .holds)
+    }
+
+    @Test("A purchase of one id in both environments is two purchases")
+    func environments() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        stage.tell(
+            try stage.write(
+                try stage.submission(stage.submit("s2")),
+                .grant([AuditStage.purchase("1001", environment: .sandbox)], by: .verifyReceipt)))
+        try stage.complete()
+        #expect(try stage.audit().verdict == .holds)
+    }
+
+    @Test("A record that ended workers is quarantined, whatever is in it")
+    func poison() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        let record = stage.submit("s1")
+        stage.topics.publish(QuarantinedEvent.event(of: record, reason: "ends workers"), at: stage.now)
+        try stage.complete()
+        #expect(try stage.audit().verdict == .holds)
+    }
+
+    @Test("Offsets that an operator has passed are told by their stubs, owed or published")
+    func passed() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        _ = stage.submit("s2")
+        _ = stage.submit("", value: Array("no JSON".utf8))
+        let partition = TopicsInMemory.partition(.submitted)
+        let offsets = try #require(PassedOffsets(partition: partition, offsets: 1...2))
+        let note = OperatorNote(actor: "anna", reason: "damaged", at: stage.now)
+        #expect(try stage.ledger.pass(offsets, note) == .passed)
+        #expect(try stage.audit().verdict == .holds)
+        try stage.drain()
+        #expect(try stage.audit().verdict == .holds)
+    }
+
+    @Test("The next audit begins before whatever this one found unsettled")
+    func next() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        let settled = try stage.audit()
+        #expect(settled.next == stage.now.advanced(by: .zero - AuditLimits.tolerance))
+        _ = stage.submit("s2")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        #expect(try stage.audit().next == settled.next)
+    }
+
+    // MARK: Since
+
+    @Test("An audit since a moment names nothing older, and finds older outcomes of younger records")
+    func since() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001", isTold: false)
+        try stage.grant("s2", "1002")
+        stage.now = stage.now.advanced(by: .seconds(3 * 86_400))
+        let since = stage.now
+        // An old submission in a new record, and an old grant's event for a new submission.
+        stage.tell(
+            try stage.write(
+                stage.submission(stage.submit("s2")), .grant([AuditStage.purchase("1002")], by: .verifyReceipt)))
+        try stage.grant("s3", "1002")
+        #expect(try stage.audit().words == ["grant_untold 1"])
+        #expect(try stage.audit(since: since).verdict == .holds)
+        try stage.grant("s4", "1004", isTold: false)
+        #expect(try stage.audit(since: since).words == ["grant_untold 1"])
+    }
+
+    // MARK: What was not looked at
+
+    @Test("Records that have left the input topic make an audit incomplete, unless only later ones are asked for")
+    func removedRecords() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        try stage.grant("s2", "1002")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        let since = stage.now
+        stage.topics.truncate(.submitted, before: 1)
+        let report = try stage.audit()
+        #expect(report.gaps == ["removed receipts.submitted/0"])
+        #expect(report.verdict == .incomplete)
+        #expect(try stage.audit(since: since).verdict == .holds)
+    }
+
+    @Test("An event that may have left its topic again is not missed, and a later one is")
+    func removedEvents() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        try stage.grant("s2", "1002")
+        stage.topics.truncate(.granted, before: 1)
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps == ["removed purchases.granted"])
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        try stage.grant("s3", "1003", isTold: false)
+        #expect(try stage.audit().words == ["grant_untold 1"])
+        #expect(try stage.audit().verdict == .broken)
+    }
+
+    @Test("Records that left the input topic before anybody decided them are named")
+    func removedBeforeTheyWereComplete() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        _ = stage.submit("s2")
+        _ = stage.submit("s3")
+        stage.topics.truncate(.submitted, before: 2)
+        let report = try stage.audit()
+        #expect(report.unseen.map(\.count) == [1])
+        #expect(report.unseen.first?.detail?.contains("nobody has decided them") == true)
+    }
+
+    @Test(
+        "A topic that cannot be read makes an audit incomplete, and nothing of it is missed",
+        arguments: [Topic.submitted, .granted, .failed, .quarantined])
+    func denied(_ topic: Topic) throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.everything()
+        stage.topics.change(topic) { log in
+            log.error = .denied(KafkaFailure(code: 29, name: "TOPIC_AUTHORIZATION_FAILED", text: "denied"))
+        }
+        guard topic != .submitted else {
+            #expect(throws: AuditError.self) { try stage.audit() }
+            return
+        }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps.contains("unreadable \(topic.defaultName)"))
+    }
+
+    @Test("A topic that was made anew is not looked at")
+    func madeAnew() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        try stage.grant("s2", "1002")
+        stage.topics.change(.submitted) { $0 = TopicsInMemory.Log() }
+        #expect(try stage.audit().gaps == ["made_anew receipts.submitted/0"])
+    }
+
+    @Test("Old rows do not speak for the records of a topic that was made anew")
+    func madeAnewAndPassed() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        stage.topics.change(.submitted) { $0 = TopicsInMemory.Log() }
+        _ = stage.submit("other")
+        #expect(try stage.audit().words == ["record_without_outcome 1"])
+    }
+
+    @Test("Rows of a later version are counted, and their events are not compared", arguments: AuditedStore.allCases)
+    func laterVersion(_ store: AuditedStore) throws {
+        let stage = try AuditStage(store)
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        try stage.fail("s2")
+        try stage.sql("UPDATE grants SET format = 99; UPDATE answers SET format = 99")
+        let report = try stage.audit()
+        #expect(report.gaps == ["later_version ledger"])
+        #expect(report.words == [])
+        #expect(report.counts.later == 2)
+    }
+
+    @Test("What was pruned is not looked at, and what came later is", arguments: AuditedStore.allCases)
+    func pruned(_ store: AuditedStore) throws {
+        let stage = try AuditStage(store)
+        defer { stage.remove() }
+        try stage.fail("s1")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        let note = OperatorNote(actor: "anna", reason: "a year: enough", at: stage.now.advanced(by: .seconds(60)))
+        try stage.ledger.note(.prune, note.pruning(before: stage.now))
+        _ = try stage.ledger.prune(0...(.max), before: stage.now, isTrial: false)
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps == ["forgotten answers"])
+        #expect(report.unseen.map(\.count) == [2])
+        try stage.fail("s2")
+        try stage.sql("DELETE FROM answers WHERE submission_id = 's2'")
+        #expect(try stage.audit().words == ["event_without_row 1", "record_without_outcome 1"])
+    }
+
+    @Test("An erased user's grant may have been told with any bytes, and an imported one need not be told")
+    func erasedAndImported() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        try stage.grant("s2", "1002", isTold: false)
+        let erased = "erased:" + String(repeating: "0", count: 32)
+        try stage.sql(
+            """
+            UPDATE grants SET user_id = '\(erased)' WHERE transaction_id = '1001';
+            UPDATE grants SET verified_by = 'imported' WHERE transaction_id = '1002'
+            """)
+        #expect(try stage.audit().verdict == .holds)
+    }
+
+    @Test("A group without offsets, and another group's ledger, are told of")
+    func groups() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        _ = stage.submit("s1")
+        #expect(try stage.audit().gaps == ["never_read receipts.submitted"])
+        #expect(try stage.audit(group: "other").gaps.contains("foreign_ledger ledger"))
+    }
+
+    @Test("A standby that may be behind is not blamed for the events of its newest rows")
+    func standby() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        let events = try stage.write(
+            try stage.submission(stage.submit("s2")), .grant([AuditStage.purchase("1002")], by: .verifyReceipt))
+        stage.tell(events)
+        try stage.sql("DELETE FROM grants WHERE transaction_id = '1002'")
+        stage.topics.commit(2)
+        let report = try stage.audit(isStandby: true)
+        #expect(report.words == [])
+        #expect(report.gaps == ["behind ledger"])
+        #expect(try stage.audit().words == ["event_without_row 1", "record_without_outcome 1"])
+    }
+}

@@ -1,0 +1,126 @@
+import CommandParser
+import Contract
+import Foundation
+import Ledger
+import Testing
+
+@testable import Commands
+
+@Suite("grantor audit")
+struct AuditCommandTests {
+    private var grantor: SampleRun
+
+    init() throws {
+        grantor = try SampleRun()
+        grantor.environment["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "kafka:9092"
+        grantor.environment["TMPDIR"] = grantor.folder
+        grantor.cluster = .complete
+    }
+
+    /// A record was passed, and the ledger has nothing of it.
+    private mutating func lose() {
+        grantor.topics.records[.submitted] = [
+            FixedTopics.record(.submitted, 0, #"{"submissionId": "gone", "userId": "u", "bundleId": "com.example.x"}"#)
+        ]
+        grantor.topics.committed = 1
+    }
+
+    @Test("What holds ends with 0 and its counts")
+    func holds() {
+        let result = grantor("audit")
+        #expect(result.status == .done)
+        #expect(result.errors == "")
+        #expect(result.output.hasPrefix("Holds: everything was looked at.\n  complete records    0\n"))
+    }
+
+    @Test("What is broken ends with 1, and is named with its place")
+    mutating func broken() {
+        lose()
+        let result = grantor("audit")
+        #expect(result.status == .failed)
+        #expect(result.errors == "grantor: 1 thing is not as it has to be\n")
+        #expect(result.output.contains("Broken: 1 inconsistency.\n"))
+        #expect(
+            result.output.contains("record_without_outcome  com.example.x  gone        u     receipts.submitted/0/0"))
+        let none = grantor("audit --limit 0")
+        #expect(none.output.contains("FOUND  KIND"))
+        #expect(!none.output.contains("receipts.submitted/0/0"))
+    }
+
+    @Test("JSON has the verdict, the counts, and every inconsistency")
+    mutating func json() throws {
+        lose()
+        let result = grantor("audit --json")
+        let answer = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        #expect(answer["verdict"] as? String == "broken")
+        #expect((answer["counts"] as? [String: Any])?["records"] as? Int == 1)
+        let named = try #require(answer["inconsistencies"] as? [[String: Any]])
+        #expect(named.first?["kind"] as? String == "record_without_outcome")
+        #expect(named.first?["submissionId"] as? String == "gone")
+        #expect(named.first?["offset"] as? Int == 0)
+        #expect(named.first?["mendable"] as? Bool == false)
+    }
+
+    @Test("What could not be looked at ends with 2")
+    mutating func incomplete() {
+        grantor.ledger.show(.later(nil), in: .outbox)
+        let result = grantor("audit")
+        #expect(result.status == .incomplete)
+        #expect(result.output.hasPrefix("Incomplete: what was looked at holds, and something was not looked at.\n"))
+        #expect(result.output.contains("later_version  ledger"))
+        #expect(result.errors == "grantor: not everything was looked at, and nothing is said about the rest\n")
+    }
+
+    @Test("An audit that cannot be made says nothing about anything")
+    mutating func impossible() {
+        grantor.ledger.refuse(.unavailable(detail: "busy"))
+        let result = grantor("audit")
+        #expect(result.status == .incomplete)
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("grantor: nothing was audited: the ledger is unavailable now"))
+    }
+
+    @Test("A repair says who and why, and what is left")
+    mutating func repair() {
+        grantor.topics.records[.submitted] = [FixedTopics.record(.submitted, 0, "no JSON")]
+        grantor.topics.committed = 1
+        let words = ["audit", "--repair", "--actor", "anna", "--reason", "lost topic"]
+        let result = grantor.run(words)
+        #expect(result.status == .done)
+        #expect(result.output.hasSuffix("\n1 event is in the outbox; workers publish them.\n"))
+        #expect(grantor.ledger.questions.contains("repair 1 by anna: lost topic"))
+        lose()
+        let other = grantor.run(words)
+        #expect(other.status == .failed)
+        #expect(other.errors == "grantor: 0 of 1 inconsistencies are mended by events in the outbox, 1 are not\n")
+    }
+
+    @Test(
+        "Options that contradict each other are bad usage",
+        arguments: [
+            "audit --repair", "audit --repair --actor anna", "audit --actor anna --reason why",
+            "audit --since yesterday", "audit --since 2026-11-21T00:00:00Z --checkpoint there", "audit --limit -1",
+        ])
+    func usage(line: String) {
+        let result = grantor(line)
+        #expect(result.status == .usage)
+        #expect(result.output == "")
+    }
+
+    @Test("A checkpoint is written after what holds, and says where the next audit begins")
+    mutating func checkpoint() throws {
+        let file = grantor.folder + "/audited.json"
+        #expect(grantor("audit --checkpoint \(file)").status == .done)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text == #"{"ledger":"\#(FixedLedger.id)","next":"2023-11-14T22:03:20.000Z"}"#)
+        #expect(grantor("audit --checkpoint \(file)").output.hasPrefix("Holds: everything since 2023-11-14T22:03:20"))
+        lose()
+        #expect(grantor("audit --checkpoint \(file)").status == .failed)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+        try #"{"ledger":"other","next":"2023-11-14T22:03:20.000Z"}"#.write(
+            toFile: file, atomically: true, encoding: .utf8)
+        #expect(grantor("audit --checkpoint \(file)").errors.contains("is of the ledger other"))
+        try "{}".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(grantor("audit --checkpoint \(file)").errors.contains("is no checkpoint of an audit"))
+    }
+}
