@@ -8,7 +8,7 @@ enum BenchProgram {
             Every run has a broker, a ledger and a stand-in for Apple of its own, all on this machine. KAFKA_HOME names \
             the folder of Apache Kafka. CPU time is told apart by processes. Progress goes to standard error.
             """,
-        subcommands: [worker, memory, scale, latency, outage, growth])
+        subcommands: [worker, memory, scale, latency, outage, growth, audit])
 
     // MARK: Parameters
 
@@ -94,6 +94,15 @@ enum BenchProgram {
         [ledger, grants, rows]
     ) { arguments, _ in
         try GrowthRun(try arguments[ledger], grants: try arguments[grants], rows: try arguments[rows]).figures
+    }
+
+    private static let purchases = Parameter.option(
+        "purchases", .integer(1000...100_000_000), default: 10_000_000, help: "Purchases that are audited.")
+
+    private static let audit = measurement(
+        "audit", "The time and memory of an audit on PostgreSQL, and the pace of writes meanwhile.", [purchases]
+    ) { arguments, programs in
+        AuditRun(programs: programs, purchases: try arguments[purchases]).figures
     }
 
     /// A command that measures several times, and prints the medians.

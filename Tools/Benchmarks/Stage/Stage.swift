@@ -82,6 +82,13 @@ final class Stage {
         return worker
     }
 
+    /// An audit of all that is there, which ends with 0 if it holds.
+    func startAudit() throws -> ChildProgram {
+        try ChildProgram(
+            [programs.worker, "audit", "--json"], environment: environment.merging(["TMPDIR": folder]) { $1 },
+            log: folder + "/audit.log")
+    }
+
     /// CPU time that each part has used by now.
     var cpuTimes: CPUTimes {
         .now(of: [
