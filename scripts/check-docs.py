@@ -18,8 +18,6 @@ from pathlib import Path
 
 from checkout import ROOT
 
-# Parts of the first build that wait for their turn; their links are those of another tree.
-PASSED_OVER = "Old/"
 # It tells of commands that are gone.
 HISTORY = "CHANGELOG.md"
 # Code fences, with what they hold.
@@ -40,7 +38,7 @@ SETTING = re.compile(r"[A-Z_]+=")
 
 def pages():
     done = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, text=True, check=True, stdout=subprocess.PIPE)
-    return [ROOT / path for path in done.stdout.splitlines() if not path.startswith(PASSED_OVER)]
+    return [ROOT / path for path in done.stdout.splitlines()]
 
 
 def blank(match):

@@ -275,7 +275,7 @@ import Testing
         try stage.sql(
             """
             UPDATE grants SET user_id = '\(erased)' WHERE transaction_id = '1001';
-            UPDATE grants SET verified_by = 'imported' WHERE transaction_id = '1002'
+            UPDATE grants SET verified_by = 'import' WHERE transaction_id = '1002'
             """)
         #expect(try stage.audit().verdict == .holds)
     }

@@ -52,7 +52,7 @@ struct UpkeepTests {
             for (query, index) in [
                 (DecidedQuery(state: state, userID: "u-17"), "\(table)_user"),
                 (DecidedQuery(state: state, submissionID: "s-17"), "\(table)_submission"),
-                (DecidedQuery(state: state, bundleID: "app", from: Samples.noon, places: 1...100), "\(table)_pkey"),
+                (DecidedQuery(state: state, bundleID: "app", from: Samples.noon, places: 1...100), "sequence >= '1'"),
             ] {
                 _ = try ledger.events(query)
                 let plan = try ledger.plan(of: query)

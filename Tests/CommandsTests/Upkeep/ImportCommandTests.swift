@@ -100,7 +100,7 @@ struct ImportCommandTests {
                 line 9: has a transactionId that is no whole number below 2^53; write it as a string
                 line 10: has a member twice, or too many of them
                 line 11: is longer than 65536 bytes
-                line 12: is no JSON object: not JSON
+                line 12: is no JSON object: text after the JSON object
                 12 lines: 11 faulty
 
                 """)
