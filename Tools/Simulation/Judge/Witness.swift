@@ -288,6 +288,9 @@ final class Witness {
         if let claim, tables.hasWaiting, tables.waits(digest(of: claim)) {
             // A copy of it may have an answer, which stands for its record as well.
             if wasOutboxFull || toldPending.contains(key) || tables.isOwed(.pending(digest(of: claim))) { return nil }
+            // A submission with an answer is told to wait by nobody, and the answer's own record tells the answer.
+            if tables.rows(of: key).contains(where: { $0.userID == claimant.userID }) { return nil }
+            if tables.answer(key)?.claimant.userID == claimant.userID { return nil }
         }
         let grants = tables.rows(of: key).filter { $0.userID == claimant.userID }
         let own = grants.filter { $0.origin == origin }
