@@ -46,8 +46,11 @@ public struct AuditReport: Hashable, Sendable {
     /// From here on the next audit has to look, if this one holds.
     public let next: Timestamp
 
+    /// Whether the ledger belongs to another group, cluster or set of topics: nothing that was found says anything.
+    public var isOfAnother: Bool { unseen.contains { $0.reason == .foreignLedger } }
+
     public var verdict: Verdict {
-        if !found.isEmpty { return .broken }
+        if !found.isEmpty, !isOfAnother { return .broken }
         return unseen.isEmpty ? .holds : .incomplete
     }
 }

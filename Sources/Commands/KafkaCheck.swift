@@ -93,7 +93,9 @@ struct KafkaCheck {
             "it may read the group",
             settings)
         return CheckLine(
-            "group \(settings.groupID)", finding.isGood ? "may be read" : "not usable", failures: finding.failures,
+            "group \(settings.groupID)",
+            finding.isGood ? "may be read" : finding.failures.isEmpty ? "not known" : "not usable",
+            failures: finding.failures,
             warnings: finding.warnings)
     }
 

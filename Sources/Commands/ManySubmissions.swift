@@ -21,7 +21,11 @@ struct ManySubmissions {
         "limit", .integer(1...most), default: 1000, help: "Most submissions, 1 to \(most).")
     static let perSecond = Parameter.option(
         "per-second", .integer(1...1000), default: 20, help: "Most submissions in a second, 1 to 1000.")
-    static let apply = Parameter.flag("apply", help: "Change them; without it the answer only says how many there are.")
+    static let apply = Parameter.flag(
+        "apply",
+        help:
+            "Change the many; without it the answer only says how many there are. One that is named is changed at once."
+    )
 
     /// The options of commands that take many.
     static let options: [any AnyParameter] = [olderThan, limit, perSecond, apply]

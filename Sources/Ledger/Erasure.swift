@@ -140,6 +140,8 @@ extension OutboxKey {
     /// Everything that may be owed to a user for these rows.
     public static func owed(for grants: [GrantRow], _ answers: [SubmissionRow]) -> [OutboxKey] {
         var keys: [OutboxKey] = grants.map { .granted($0.grant.reference, repeatOf: nil) }
+        // The submission itself may come again, in another record.
+        keys += grants.map { .granted($0.grant.reference, repeatOf: $0.grant.submissionID) }
         for row in answers {
             switch row.state {
             case .failed: keys.append(.failed(row.claimant.bundleID, row.claimant.submissionID))

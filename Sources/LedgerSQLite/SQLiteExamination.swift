@@ -38,8 +38,10 @@ enum SQLiteExamination {
     /// Free bytes for users without privileges, below a path that is there; nil where the file system does not tell.
     static func free(at path: String) -> Int64? {
         var system = statvfs()
-        guard statvfs(path, &system) == 0 else { return nil }
-        return Int64(clamping: UInt64(system.f_bavail)) * Int64(clamping: UInt64(system.f_frsize))
+        // A file system in memory may have no size.
+        guard statvfs(path, &system) == 0, system.f_blocks > 0 else { return nil }
+        let (bytes, isTooMany) = UInt64(system.f_bavail).multipliedReportingOverflow(by: UInt64(system.f_frsize))
+        return isTooMany ? .max : Int64(clamping: bytes)
     }
 
     /// Writes a row and takes it back: rights, the lock of writers and the file system are as a worker needs them.

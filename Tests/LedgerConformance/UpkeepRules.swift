@@ -227,6 +227,12 @@ extension LedgerConformance {
             try subject.write(Samples.fail(Samples.submission("s2", offset: 2), lease: subject.takeOne().lease))
             try expect(try subject.ledger.erase(erasure, note), .inTheWay(waiting: 0, owed: 1), "while one is owed")
             _ = try subject.drain()
+            let copy = OutboxKey.granted(Samples.reference("1"), repeatOf: "s1")
+            _ = try subject.ledger.owe([
+                OutboxEntry(ownership: Samples.ownership(), key: copy, delay: 0, stub: nil)
+            ])
+            try expect(try subject.ledger.erase(erasure, note), .inTheWay(waiting: 0, owed: 1), "while a copy is owed")
+            _ = try subject.drain()
             let elsewhere = Erasure(
                 userID: "player-1", bundleID: "com.example.other", pseudonyms: erasure.pseudonyms)
             let none = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: true)

@@ -49,15 +49,29 @@ enum AuditCommand {
         guard since == nil || file == nil else { throw .usage("--since and --checkpoint exclude each other") }
         let id = try identity(settings, context)
         if let file { since = try file.read(ledger: id) }
+        if let since, since > context.now() {
+            throw .usage("\(since) is still to come: nothing since then could be looked at")
+        }
         let report = try audit(
             kafka, settings, since: since, folder: try arguments[folder] ?? context.environment["TMPDIR"] ?? "/tmp",
             context)
         var repaired: Int?
-        if let note { repaired = try mend(report, note, arguments, context) }
+        var failure: CommandFailure?
+        if let note {
+            do throws(CommandFailure) {
+                repaired = try mend(report, note, arguments, context)
+            } catch {
+                failure = error
+            }
+        }
         let output = AuditOutput(report: report, repaired: repaired)
         let limit = try arguments[limit]
         try context.output(
             arguments.format(context).render(json: output.json) { output.text(limit: limit, width: $0) })
+        if let failure {
+            let end = failure.status == .failed ? ExitStatus.incomplete : failure.status
+            throw CommandFailure(end, "nothing was repaired: \(failure.message ?? "")")
+        }
         if report.verdict == .holds { try file?.write(ledger: id, next: report.next) }
         if let end = output.end { throw end }
     }
@@ -117,6 +131,9 @@ enum AuditCommand {
     private static func mend(
         _ report: AuditReport, _ note: OperatorNote, _ arguments: ParsedArguments, _ context: CommandContext
     ) throws(CommandFailure) -> Int {
+        guard !report.isOfAnother else {
+            throw CommandFailure(.configuration, "the ledger is not of these settings' group, cluster and topics")
+        }
         let untold = report.inconsistencies.compactMap(\.mend)
         guard !untold.isEmpty else { return 0 }
         try arguments.ledger(context) { ledger throws(LedgerError) in

@@ -43,7 +43,8 @@ enum EraseCommand {
             let result = try session { ledger throws(LedgerError) in try ledger.erase(erasure, note) }
             switch result {
             case .inTheWay(let waiting, let owed):
-                throw CommandFailure(.failed, Self.words(waiting: waiting, owed: owed))
+                let isBegun = rows.grants + rows.answers > 0
+                throw CommandFailure(.failed, Self.words(waiting: waiting, owed: owed, isBegun: isBegun))
             case .done(let found):
                 rows.grants += found.grants
                 rows.answers += found.answers
@@ -51,6 +52,9 @@ enum EraseCommand {
                 rows.isComplete = found.isComplete
                 isEnough = found.isComplete || note == nil
             }
+        }
+        guard rows.grants + rows.answers > 0 else {
+            throw CommandFailure(.failed, "the ledger has nothing of this user, or nothing any more")
         }
         let pseudonym = pseudonyms.of(erasure.userID)
         let json: JSONOutput = .object([
@@ -68,7 +72,7 @@ enum EraseCommand {
             })
     }
 
-    private static func words(waiting: Int, owed: Int) -> String {
+    private static func words(waiting: Int, owed: Int, isBegun: Bool) -> String {
         var words: [String] = []
         if waiting > 0 {
             words.append(
@@ -76,6 +80,7 @@ enum EraseCommand {
                     + "\(waiting == 1 ? "it" : "them"), and a held one may be given up")
         }
         if owed > 0 { words.append("\(owed.of("event is", "events are")) owed, and told as soon as a worker can") }
-        return "nothing was changed: " + words.joined(separator: "; ")
+        return (isBegun ? "a part is erased, and the rest is not; call it again: " : "nothing was changed: ")
+            + words.joined(separator: "; ")
     }
 }

@@ -16,10 +16,10 @@ struct EventScope: Hashable, Sendable {
     var isNarrow: Bool { namesAnID || bundleID != nil || from != nil || to != nil }
     var namesAnID: Bool { userID != nil || submissionID != nil }
 
-    /// As `operator_actions` keeps it: without the user, whose id would outlive its erasure.
+    /// As `operator_actions` keeps it: without ids of the user and of submissions, which would outlive their erasure.
     var words: String {
         var words = ["events \(states.map(\.rawValue).joined(separator: " and "))"]
-        if let submissionID { words.append("of submission \(submissionID)") }
+        if submissionID != nil { words.append("of one submission") }
         if userID != nil { words.append("of one user") }
         if let bundleID { words.append("of \(bundleID)") }
         if let from { words.append("from \(from)") }

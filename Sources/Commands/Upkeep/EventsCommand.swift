@@ -1,6 +1,7 @@
 import CommandParser
 import Configuration
 import Contract
+import Kafka
 import Ledger
 
 enum EventsCommand {
@@ -58,6 +59,7 @@ enum EventsCommand {
             let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
                 try KafkaSettings(values)
             }
+            try refuseForeign(kafka, session, context)
             publisher = try context.publisher(kafka)
             let named = OperatorNote(actor: note.actor, reason: "\(scope.words): \(note.reason)", at: note.at)
             try session { ledger throws(LedgerError) in try ledger.note(.republish, named) }
@@ -84,10 +86,29 @@ enum EventsCommand {
             progress.show(walk.part, "\(told.count.of("event", "events"))\(place)")
         }
         progress.end()
+        if scope.namesAnID, told.isEmpty, start == nil {
+            throw CommandFailure(.failed, "the ledger has no decided row of this user or submission")
+        }
         try context.output(
             arguments.format(context).render(json: told.json(isPublished: publisher != nil, last: walk.place)) { _ in
                 told.text(isPublished: publisher != nil, perSecond: pace)
             })
+    }
+
+    /// Ends the command where these settings are not of the ledger's group, cluster and topics: consumers would hear of
+    /// grants that are none of theirs.
+    private static func refuseForeign(
+        _ kafka: KafkaSettings, _ session: LedgerSession, _ context: CommandContext
+    ) throws(CommandFailure) {
+        guard let owner = try session({ ledger throws(LedgerError) in try ledger.group() }) else { return }
+        let group: ConsumerGroup
+        do throws(KafkaError) {
+            group = try KafkaCheck(settings: kafka, cluster: context.cluster(kafka)).group()
+        } catch {
+            throw CommandFailure(.failed, "nothing was published: Kafka: \(kafka.words(error))")
+        }
+        let id = try session { ledger throws(LedgerError) in try ledger.identity() }
+        if let refusal = group.refusal(of: id, owner: owner) { throw CommandFailure(.configuration, refusal) }
     }
 
     /// The end of a call that did not come to the end, with the way to go on.
@@ -108,6 +129,7 @@ private struct Told {
     private var leftOut: [EventPage.LeftOut: Int] = [:]
 
     var count: Int { events.values.reduce(0, +) }
+    var isEmpty: Bool { count == 0 && leftOut.isEmpty }
 
     mutating func add(_ page: EventPage) {
         for event in page.events { events[event.event.topic, default: 0] += 1 }

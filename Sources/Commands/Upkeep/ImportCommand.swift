@@ -14,7 +14,8 @@ enum ImportCommand {
         "import", "Takes over what another system has granted, so that nothing is granted again.",
         discussion: """
             Each line says bundleId, environment, transactionId, productId, type, userId, purchasedAt and grantedAt, as \
-            docs/adoption.md describes. The whole file is checked first: with a fault in any line nothing is imported. A \
+            docs/adoption.md describes. The whole file is checked first: with a fault in any line nothing is imported. A trial compares lines with \
+            the ledger, and not with each other: of two lines about one purchase the first counts. A \
             purchase that its user has already is counted and left as it is, so a call that was stopped may begin again. \
             One that another user has is named, and left as it is. No event tells imported purchases. Who claims one \
             again gets a copy of its event, without items.
@@ -37,6 +38,7 @@ enum ImportCommand {
             if note == nil { found.add(grants, try results(grants, isTrial: true, session)) }
             progress.show(part, "\(lines.of("line", "lines")) checked")
         }
+        guard lines > 0 else { throw CommandFailure(.failed, "\(source.name) has no lines from there on") }
         if let note, found.faults == 0 {
             let named = OperatorNote(
                 actor: note.actor, reason: "\(lines.of("line", "lines")) of \(source.name): \(note.reason)", at: note.at

@@ -39,6 +39,24 @@ struct EventsCommandTests {
         #expect(try grantor.ledger.actions(on: nil).isEmpty)
     }
 
+    @Test("A ledger of another group, cluster or set of topics is told on no topic of these settings")
+    func foreign() throws {
+        _ = try grantor.ledger.bind(to: ConsumerGroup(name: "trial", cluster: nil) { "trial.\($0.defaultName)" })
+        let result = grantor("events republish --app com.example.game \(Self.apply)")
+        #expect(result.status == .configuration)
+        #expect(result.errors.contains("belongs to the group trial with trial.receipts.submitted"))
+        #expect(grantor.topic.events.isEmpty)
+        #expect(try grantor.ledger.actions(on: nil).isEmpty)
+    }
+
+    @Test("An id that the ledger does not know ends with 1, and the note of one has none of the ids")
+    func ids() throws {
+        #expect(grantor("events republish --submission nobody").status == .failed)
+        #expect(grantor("events republish --submission s3 \(Self.apply)").status == .done)
+        let action = try #require(try grantor.ledger.actions(on: nil).first)
+        #expect(action.note.reason == "events granted and failed of one submission: lost")
+    }
+
     @Test("With --apply the same bytes go out, and who did it stands in the ledger")
     func applied() throws {
         let result = grantor("events republish --app com.example.game \(Self.apply)")

@@ -110,6 +110,13 @@ struct EraseCommandTests {
         #expect(try grantor.ledger.grants(GrantQuery(userID: "user-canary", limit: 1_000)).count == 600)
     }
 
+    @Test("A user of whom nothing is there ends with 1: the id may be misspelt")
+    func nobody() throws {
+        let result = grantor("erase --user nobody --key-file \(key) \(Self.apply)")
+        #expect(result.status == .failed)
+        #expect(result.errors == "grantor: the ledger has nothing of this user, or nothing any more\n")
+    }
+
     @Test("Nobody is erased whose submission waits")
     func waits() throws {
         let entry = RetryEntry(
