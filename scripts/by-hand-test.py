@@ -179,9 +179,13 @@ def tail(checkout):
     return "\n".join(["the worker:", *log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]])
 
 
-def main():
+def run(name, play, done):
+    """The whole of a script that plays a page: `play` gets a folder, the program's path and where to say how far it is.
+
+    Says at the end `done`, or the fault, behind `name`. The result is the script's exit code.
+    """
     if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
+        print(sys.modules["__main__"].__doc__, file=sys.stderr)
         return 2
     if not os.environ.get("KAFKA_HOME"):
         print("KAFKA_HOME must name an unpacked Apache Kafka", file=sys.stderr)
@@ -191,7 +195,7 @@ def main():
     def say(text):
         print(f"after {time.monotonic() - started:5.1f} s  {text}", flush=True)
 
-    folder = tempfile.mkdtemp(prefix="grantor-by-hand-")
+    folder = tempfile.mkdtemp(prefix=f"grantor-{name.replace(' ', '-').lower()}-")
     try:
         play(folder, os.path.abspath(sys.argv[1]), say)
         fault = None
@@ -199,9 +203,9 @@ def main():
         fault = failure
     finally:
         shutil.rmtree(folder)
-    print(f"by hand: FAILED\n{fault}" if fault else "by hand: the page's commands answer as it says")
+    print(f"{name}: FAILED\n{fault}" if fault else f"{name}: {done}")
     return 1 if fault else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("by hand", play, "the page's commands answer as it says"))

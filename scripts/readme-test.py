@@ -11,9 +11,7 @@ proxy that is not there, of which `grantor check` warns. Exit code: 0 passed, 1 
 import importlib
 import os
 import re
-import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -102,27 +100,5 @@ def wait_for_answer(output, worker):
         time.sleep(0.1)
 
 
-def main():
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    if not os.environ.get("KAFKA_HOME"):
-        print("KAFKA_HOME must name an unpacked Apache Kafka", file=sys.stderr)
-        return 2
-    started = time.monotonic()
-    folder = tempfile.mkdtemp(prefix="grantor-readme-")
-    fault = None
-    try:
-        play(
-            folder, os.path.abspath(sys.argv[1]),
-            lambda text: print(f"after {time.monotonic() - started:5.1f} s  {text}", flush=True))
-    except by_hand.Failure as failure:
-        fault = failure
-    finally:
-        shutil.rmtree(folder)
-    print(f"README: FAILED\n{fault}" if fault else "README: its commands do what it says")
-    return 1 if fault else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_hand.run("README", play, "its commands do what it says"))

@@ -12,30 +12,6 @@ public enum DecidedTable: Hashable, Sendable, CaseIterable {
 
     /// Places that one look at a table covers.
     public static let placesAtOnce: Int64 = 10_000
-
-    /// Its name in the database.
-    public var name: String {
-        switch self {
-        case .grants: GrantColumns.table
-        case .answers: AnswerColumns.table
-        }
-    }
-
-    /// The column with the moment of the decision.
-    public var decidedAt: String {
-        switch self {
-        case .grants: GrantColumns.grantedAt.source
-        case .answers: AnswerColumns.answeredAt.source
-        }
-    }
-
-    /// The rows that workers have decided. Imported ones stand in no order of their times, and no event tells them.
-    public var isDecidedHere: String {
-        switch self {
-        case .grants: "\(GrantColumns.verifiedBy.source) <> '\(VerifiedBy.imported.rawValue)'"
-        case .answers: "TRUE"
-        }
-    }
 }
 
 /// Which rows are read whose events can be told again, in the order of their places. Members that are nil do not narrow
@@ -73,16 +49,6 @@ public struct DecidedQuery: Hashable, Sendable {
         case .granted: .grants
         case .failed, .repeated: .answers
         case .held, .retrying: nil
-        }
-    }
-
-    /// The rows of its state, within its table.
-    public var isOfState: String {
-        switch state {
-        case .granted: DecidedTable.grants.isDecidedHere
-        case .failed: "answers.reason IS NOT NULL"
-        case .repeated: "answers.reason IS NULL"
-        case .held, .retrying: "FALSE"
         }
     }
 
