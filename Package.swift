@@ -125,8 +125,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-bench",
         dependencies: [
-            "AppStoreSimulator", "CLibcurl", "CSQLite", "CommandParser", "Contract", "Kafka", "KafkaScanning",
-            "KafkaTesting",
+            "AppStoreSimulator", "CLibcurl", "CSQLite", "CommandParser", "Contract", "HTTPServer", "Kafka",
+            "KafkaScanning", "KafkaTesting",
             "Ledger", "LedgerPostgres", "LedgerSQLite", "Logging", "PostgresTesting", "Scheduling", "Threading",
         ], path: "Tools/Benchmarks"),
     .executableTarget(

@@ -16,10 +16,11 @@ public enum ProbeClient {
     /// Sends one GET by HTTP/1.1, and reads until the server closes.
     /// - Parameters:
     ///   - host: as the server was told where to listen; all addresses of the host are asked by loopback.
+    ///   - token: a bearer token to show (RFC 6750).
     ///   - limit: for everything together.
     /// - Throws: ``ProbeFailure``.
     public static func get(
-        host: String, port: Int, path: String, within limit: Duration
+        host: String, port: Int, path: String, token: String? = nil, within limit: Duration
     ) throws(ProbeFailure) -> Reply {
         let end = Instant.now + limit
         var hints = addrinfo()
@@ -30,7 +31,9 @@ public enum ProbeClient {
         let socket = try connect(to: list, until: end)
         defer { close(socket) }
         let name = host.contains(":") ? "[\(host)]" : host
-        var request = Array("GET \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n\r\n".utf8)[...]
+        let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        let head = "GET \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\n\(authorization)Connection: close\r\n\r\n"
+        var request = Array(head.utf8)[...]
         while !request.isEmpty {
             let sent = request.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if sent > 0 { request.removeFirst(sent) } else { try wait(socket, POLLOUT, until: end) }

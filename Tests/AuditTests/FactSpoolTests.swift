@@ -6,10 +6,6 @@ import Testing
 @testable import Audit
 
 @Suite("Facts on disk") struct FactSpoolTests {
-    private let folder = "/dev/shm/grantor-facts-\(UUID().uuidString)"
-
-    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
-
     private static func fact(_ text: String, _ kind: Fact.Kind, _ number: Int64) -> Fact {
         var bytes = AuditBytes()
         return Fact(
@@ -19,6 +15,8 @@ import Testing
 
     @Test("All facts of all spools come back in order, however many fit in memory", arguments: [1, 2, 7, 100, 10_000])
     func order(bound: Int) throws {
+        let folder = "/dev/shm/grantor-facts-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let spools = [FactSpool(folder: folder, bound: bound), FactSpool(folder: folder, bound: bound)]
         var facts: [Fact] = []

@@ -112,7 +112,7 @@ public final class PostgresServer: Sendable {
 
     /// A port that nobody listens at now. Another process may take it before the server does, which then does not
     /// start.
-    private static func freePort() throws -> Int {
+    public static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

@@ -8,7 +8,7 @@ enum BenchProgram {
             Every run has a broker, a ledger and a stand-in for Apple of its own, all on this machine. KAFKA_HOME names \
             the folder of Apache Kafka. CPU time is told apart by processes. Progress goes to standard error.
             """,
-        subcommands: [worker, memory, scale, latency, outage, growth, audit])
+        subcommands: [worker, memory, scale, latency, outage, growth, api, audit, prune, imported, republish])
 
     // MARK: Parameters
 
@@ -103,6 +103,44 @@ enum BenchProgram {
         "audit", "The time and memory of an audit on PostgreSQL, and the pace of writes meanwhile.", [purchases]
     ) { arguments, programs in
         AuditRun(programs: programs, purchases: try arguments[purchases]).figures
+    }
+
+    private static let imported = measurement(
+        "import", "The pace of an import of grants from elsewhere, on PostgreSQL.", [purchases]
+    ) { arguments, programs in
+        ImportRun(programs: programs, purchases: try arguments[purchases]).figures
+    }
+
+    private static let failures = Parameter.option(
+        "failures", .integer(1000...100_000_000), default: 5_000_000, help: "Failures that are deleted.")
+    private static let pace = Parameter.option(
+        "pace", .integer(1...100_000), default: 5000, help: "Rows or events a second that the command may take.")
+
+    private static let prune = measurement(
+        "prune", "The deletion of old failures on PostgreSQL, and the time of writes meanwhile.", [failures, pace]
+    ) { arguments, programs in
+        PruneRun(programs: programs, failures: try arguments[failures], pace: try arguments[pace]).figures
+    }
+
+    private static let events = Parameter.option(
+        "events", .integer(1000...10_000_000), default: 1_000_000, help: "Events that are published again.")
+
+    private static let republish = measurement(
+        "republish", "Events that are published again, beside a worker under a steady load.", [events, pace]
+    ) { arguments, programs in
+        RepublishRun(programs: programs, events: try arguments[events], pace: try arguments[pace]).figures
+    }
+
+    private static let requests = Parameter.option(
+        "requests", .integer(10...10_000), default: 1000, help: "Requests to the API a second.")
+
+    private static let api = measurement(
+        "api", "The read-only API of a worker under a steady load.", [rate, requests, seconds]
+    ) { arguments, programs in
+        APIRun(
+            programs: programs, rate: try arguments[rate], requests: try arguments[requests],
+            seconds: try arguments[seconds]
+        ).figures
     }
 
     /// A command that measures several times, and prints the medians.

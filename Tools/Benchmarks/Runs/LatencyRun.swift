@@ -47,9 +47,13 @@ struct Pace {
         let start = Instant.now
         for number in 0..<count {
             let due = start + .nanoseconds(Int64(number) * 1_000_000_000 / Int64(rate))
-            let rest = (due - .now) / .microseconds(1)
-            if rest > 0 { usleep(UInt32(rest)) }
+            Self.wait(until: due)
             call(number)
         }
+    }
+
+    static func wait(until due: Instant) {
+        let rest = (due - .now) / .microseconds(1)
+        if rest > 0 { usleep(UInt32(rest)) }
     }
 }

@@ -33,8 +33,10 @@ final class Stage {
     ///   - latency: Milliseconds of Apple's replies.
     ///   - calls: Most calls to Apple at once, of each worker.
     ///   - settings: Further variables of the workers.
+    ///   - tokens: Who may ask the workers' API, if it is set.
     init(
-        _ programs: Programs, ledger: LedgerKind, latency: Int, calls: Int, settings: [String: String] = [:]
+        _ programs: Programs, ledger: LedgerKind, latency: Int, calls: Int, settings: [String: String] = [:],
+        tokens: [String] = []
     ) throws {
         self.programs = programs
         folder = try Self.makeFolder()
@@ -52,9 +54,12 @@ final class Stage {
         database = ledger == .postgres ? try PostgresServer(settings: ["fsync = on", "shared_buffers = 128MB"]) : nil
         let app = "  - {bundleId: \(Self.app), sandbox: {policy: reject}, products: any}\n"
         try "apps:\n\(app)".write(toFile: folder + "/apps.yaml", atomically: true, encoding: .utf8)
+        let tokensFile = folder + "/tokens"
+        try tokens.joined(separator: "\n").write(toFile: tokensFile, atomically: true, encoding: .utf8)
         environment = [
             "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers, "GRANTOR_APPS_FILE": folder + "/apps.yaml",
             "GRANTOR_HTTP_BIND": "127.0.0.1:0",
+            "GRANTOR_API_TOKENS_FILE": tokensFile,
             "GRANTOR_LEDGER_URL": try database?.createDatabase("grantor") ?? "sqlite:\(folder)/ledger.db",
             "GRANTOR_MAX_CALLS": "\(calls)",
             "GRANTOR_APPLE_ROOT_CERTIFICATES": try apple.address("rootsFile"),
@@ -82,11 +87,11 @@ final class Stage {
         return worker
     }
 
-    /// An audit of all that is there, which ends with 0 if it holds.
-    func startAudit() throws -> ChildProgram {
+    /// Starts a command of the worker's program, such as `audit`, with the workers' settings.
+    func start(_ command: [String]) throws -> ChildProgram {
         try ChildProgram(
-            [programs.worker, "audit", "--json"], environment: environment.merging(["TMPDIR": folder]) { $1 },
-            log: folder + "/audit.log")
+            [programs.worker] + command, environment: environment.merging(["TMPDIR": folder]) { $1 },
+            log: "\(folder)/\(command[0]).log")
     }
 
     /// CPU time that each part has used by now.
