@@ -270,10 +270,16 @@ package enum MemberForms {
 
     /// Without white space around it. Also for zeros only, which are none: the id is not well formed then.
     package static func transactionID(_ text: String) -> TransactionID? {
-        let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 1, let word = words.first else { return nil }
-        let id = TransactionID(reading: String(word))
+        guard let word = word(text) else { return nil }
+        let id = TransactionID(reading: word)
         return DigitText.isDigits(id.rawValue, atMost: 20) ? id : nil
+    }
+
+    /// The only word of a text. Nearly all are digits alone, and looking for white space takes long.
+    private static func word(_ text: String) -> String? {
+        if DigitText.isDigits(text, atMost: 20) { return text }
+        let words = text.split(whereSeparator: \.isWhitespace)
+        return words.count == 1 ? words.first.map { String($0) } : nil
     }
 
     /// `[A-Za-z0-9._:-]`.

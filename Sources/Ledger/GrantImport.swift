@@ -15,7 +15,7 @@ public enum ImportResult: Hashable, Sendable {
 /// Grants of a file that another system has written.
 public enum GrantImport {
     /// Most in one call: as many as one statement adds without making workers wait.
-    public static let most = 1_000
+    public static let most = 4_000
 
     /// The prefix of the topic that stands as the origin of imported rows. No topic of Kafka's has a colon.
     public static let topicPrefix = "import:"

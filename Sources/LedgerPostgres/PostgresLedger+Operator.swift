@@ -14,42 +14,40 @@ extension PostgresLedger: LedgerOperator {
 
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         try read { (_) throws(PostgresFailure) in
-            let table = GrantTable(connection: connection)
-            let grants = try table.page(
-                GrantQuery(bundleID: key.bundleID, submissionID: key.submissionID, limit: .max))
-            let answers = try AnswerTable(connection: connection).answers([key])
-            let answer = answers.known.first
             let retries = RetryTable(connection: connection)
-            let waiting = try retries.rows(of: key)
-            let later = try table.grants(of: [key]).later.count + answers.later.count
+            let (grants, answers, waiting, later) = try connection.ask(
+                GrantTable(connection: connection).all(of: key), AnswerTable(connection: connection).all(of: [key]),
+                retries.all(of: key), retries.later(of: key))
+            let answer = answers.known.first
             return SubmissionRecord(
-                grants: grants.reversed(), answer: answer, waiting: waiting,
+                grants: grants.known.reversed(), answer: answer, waiting: waiting,
                 owed: try OutboxTable(connection: connection).rows(
-                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting)),
-                later: later + (try retries.later(of: key)))
+                    OutboxColumns.keys(of: key, grants: grants.known.map(\.grant), answer: answer, waiting: waiting)),
+                later: grants.later + answers.later.count + later)
         }
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         try read { (_) throws(PostgresFailure) in
-            var lists: [[SubmissionRow]] = []
-            for query in queries { lists.append(try list(query)) }
-            return lists
+            let pages = queries.map { page($0) }
+            var rows = try connection.rows(pages.compactMap { $0 }).makeIterator()
+            return pages.map { $0 == nil ? [] : rows.next() ?? [] }
         }
     }
 
-    private func list(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
+    /// Nil for a list that has no rows.
+    private func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow>? {
         switch query.state {
-        case .failed, .repeated: return try AnswerTable(connection: connection).page(query)
-        case .retrying, .held: return try RetryTable(connection: connection).page(query)
-        case .granted:
-            guard let grants = query.grants else { return [] }
-            return try GrantTable(connection: connection).page(grants).map(SubmissionRow.init)
+        case .failed, .repeated: AnswerTable(connection: connection).page(query)
+        case .retrying, .held: RetryTable(connection: connection).page(query)
+        case .granted: query.grants.map { GrantTable(connection: connection).page($0).map(SubmissionRow.init) }
         }
     }
 
     public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
-        try read { (_) throws(PostgresFailure) in try GrantTable(connection: connection).page(query) }
+        try read { (_) throws(PostgresFailure) in
+            try connection.rows(GrantTable(connection: connection).page(query))
+        }
     }
 
     public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {

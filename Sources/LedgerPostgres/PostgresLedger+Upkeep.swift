@@ -78,12 +78,15 @@ extension PostgresLedger {
         func list(_ state: SubmissionState) -> SubmissionQuery {
             SubmissionQuery(state: state, bundleID: app, userID: user, limit: most)
         }
-        let grants = try GrantTable(connection: connection).page(
-            GrantQuery(bundleID: app, userID: user, limit: most))
+        let grants = try connection.rows(
+            GrantTable(connection: connection).page(GrantQuery(bundleID: app, userID: user, limit: most)))
         let answers = AnswerTable(connection: connection)
-        let answered = try answers.page(list(.failed)) + answers.page(list(.repeated))
         let retries = RetryTable(connection: connection)
-        let waiting = try retries.page(list(.retrying)).count + retries.page(list(.held)).count
+        let lists = try connection.rows([
+            answers.page(list(.failed)), answers.page(list(.repeated)), retries.page(list(.retrying)),
+            retries.page(list(.held)),
+        ])
+        let (answered, waiting) = (Array(lists.prefix(2).joined()), lists.dropFirst(2).joined().count)
         let owed = try OutboxTable(connection: connection).rows(OutboxKey.owed(for: grants, answered)).count
         let keys = FoundErasure.submissions(grants, answered)
         return FoundErasure(

@@ -41,16 +41,38 @@ struct LookupPlanTests {
         let pages = ledger.connection.prepared.filter { $0.key.contains("LIMIT $2::bigint") }
         #expect(pages.count >= 18)
         for (sql, name) in pages {
+            // Of few rows whatever the value is, so one plan is for all.
+            let isRare = ["submission_id = $3", "transaction_id = $3"].contains { sql.contains($0) }
+            let mode = isRare ? "force_generic_plan" : "force_custom_plan"
             let plan = try ledger.connection.run([
-                PostgresStatement("SET plan_cache_mode = force_custom_plan"),
+                PostgresStatement("SET plan_cache_mode = \(mode)"),
                 PostgresStatement("EXPLAIN EXECUTE \(name) (9223372036854775807, 50, '17')"),
             ])[1].rows.map { $0.text(0).drop { $0 == " " } }
             for table in ["grants", "answers", "retries"] where sql.contains("FROM \(table) ") {
                 #expect(!plan.contains { $0.contains("Seq Scan on \(table)") }, "\(plan)")
                 // All rows from the newest on, each held against the word.
-                #expect(!plan.contains("Index Cond: (sequence < '9223372036854775807'::bigint)"), "\(plan)")
+                #expect(!plan.contains { $0.hasPrefix("Index Cond: (sequence < ") }, "\(sql) \(plan)")
                 #expect(plan.contains { $0.contains("\(table)_") && !$0.contains("_pkey") }, "\(plan)")
             }
         }
+    }
+
+    @Test("A submission's look takes four round trips, and one for a word three")
+    func roundTrips() throws {
+        let database = try TemporaryLedger()
+        defer { database.remove() }
+        _ = try database.subject().own()
+        let proxy = try PostgresProxy(database.server)
+        defer { proxy.stop() }
+        var configuration = try PostgresLedgerConfiguration(
+            url: "postgres://postgres@/\(database.database)?host=\(proxy.folder)")
+        configuration.settings.demandsFsync = false
+        let ledger = try PostgresLedger(configuration)
+        proxy.cut(after: 5, .beforeStatements)
+        _ = try ledger.submission(SubmissionKey(bundleID: "app", submissionID: "s-17"))
+        #expect(proxy.isArmed)
+        proxy.cut(after: 4, .beforeStatements)
+        #expect(try ledger.find("17", limit: 50).hits.isEmpty)
+        #expect(proxy.isArmed)
     }
 }

@@ -23,8 +23,7 @@ enum ImportCommand {
         MassChange.options + [fromLine, perSecond, file], run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let source = Source(
-            path: try arguments[file], first: try arguments[fromLine], now: context.now())
+        let source = Source(try arguments[file], from: try arguments[fromLine], now: context.now())
         let note = try MassChange.note(arguments, context)
         let session = try arguments.session(context)
         var found = ImportFindings()
@@ -78,12 +77,16 @@ private struct Source {
         let grant: Result<Grant, ImportedLine.Faulty>
     }
 
-    let path: String
-    let first: Int
-    let now: Timestamp
-
     /// The file's own name, without its folder.
-    var name: String { PrintableText.singleLine(String(path.split(separator: "/").last ?? "")) }
+    let name: String
+    private let path: String
+    private let first: Int
+    private let now: Timestamp
+
+    init(_ path: String, from first: Int, now: Timestamp) {
+        (self.path, self.first, self.now) = (path, first, now)
+        name = PrintableText.singleLine(String(path.split(separator: "/").last ?? ""))
+    }
 
     /// - Parameter body: Gets lines, at most as many as the ledger takes at once, and how much of the file is behind
     ///   them.

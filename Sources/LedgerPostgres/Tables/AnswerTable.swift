@@ -6,26 +6,29 @@ struct AnswerTable {
     let connection: PostgresConnection
 
     func answers(_ keys: [SubmissionKey]) throws(PostgresFailure) -> FoundAnswers {
-        guard !keys.isEmpty else { return FoundAnswers() }
+        keys.isEmpty ? FoundAnswers() : try connection.ask(all(of: keys))
+    }
+
+    /// The answers to some submissions.
+    func all(of keys: [SubmissionKey]) -> PostgresQuestion<FoundAnswers> {
         var columns = PostgresColumns(types: [.text, .text])
         for key in keys { columns.submission(key) }
-        return try found([
-            PostgresStatement(
-                """
-                SELECT \(AnswerColumns.shown) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
-                JOIN answers ON answers.submission_id = a AND answers.app = b \(AnswerColumns.joins)
-                """
-            ) { columns.add(to: &$0) }
-        ])
+        let statement = PostgresStatement(
+            """
+            SELECT \(AnswerColumns.shown) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
+            JOIN answers ON answers.submission_id = a AND answers.app = b \(AnswerColumns.joins)
+            """
+        ) { columns.add(to: &$0) }
+        return PostgresQuestion(statement) { Self.found([$0]) }
     }
 
     func answers(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundAnswers {
-        try found(ranges.map { $0.statement("\(AnswerColumns.selection) WHERE") })
+        Self.found(try connection.run(ranges.map { $0.statement("\(AnswerColumns.selection) WHERE") }))
     }
 
-    private func found(_ statements: [PostgresStatement]) throws(PostgresFailure) -> FoundAnswers {
+    private static func found(_ results: [PostgresResult]) -> FoundAnswers {
         var found = FoundAnswers()
-        for result in try connection.run(statements) {
+        for result in results {
             for row in result.rows { AnswerColumns.add(row, to: &found) }
         }
         return found
@@ -99,8 +102,8 @@ struct AnswerTable {
     }
 
     /// Failures, or repeats.
-    func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
-        try connection.page(
+    func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow> {
+        ListPage(
             AnswerColumns.selection, of: "answers", where: "reason IS \(query.state == .failed ? "NOT NULL" : "NULL")",
             before: query.before, limit: query.limit,
             [
@@ -110,7 +113,7 @@ struct AnswerTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
                 ("reason = ?", query.cause),
-            ], sequence: AnswerColumns.sequence.index
+            ], isRare: query.namesOneOfFew, sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }
     }
 }

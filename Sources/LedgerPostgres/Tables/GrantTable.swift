@@ -241,14 +241,27 @@ struct GrantTable {
         return Set(try connection.run(statement).rows.map { $0.identifier(0) })
     }
 
-    func page(_ query: GrantQuery) throws(PostgresFailure) -> [GrantRow] {
+    /// The grants of one submission, the newest first, and how many of its rows only a later version can read.
+    func all(of submission: SubmissionKey) -> PostgresQuestion<(known: [GrantRow], later: Int)> {
+        var columns = PostgresColumns(types: [.text, .text])
+        columns.submission(submission)
+        let statement = Self.select(
+            "$1::text[], $2::text[]", HashedIndex.condition("grants.submission_id", "a"), columns,
+            rest: "WHERE products.app = b ORDER BY grants.sequence DESC")
+        return PostgresQuestion(statement) { result in
+            let known = result.rows.compactMap { GrantColumns.grant($0) }
+            return (known, result.rowCount - known.count)
+        }
+    }
+
+    func page(_ query: GrantQuery) -> ListPage<GrantRow> {
         // An array, because a join would begin with the first table that is named, and read all of it.
         let transaction = """
             grants.sequence = ANY (ARRAY(
                 SELECT sequence FROM grants WHERE transaction_id = ?
                 UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?))
             """
-        return try connection.page(
+        return ListPage(
             GrantColumns.selection, of: "grants", where: "grants.kind = 0", before: query.before, limit: query.limit,
             [
                 // So the app's products are looked up once, and not those of each grant.
@@ -257,7 +270,7 @@ struct GrantTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (transaction, query.transactionID?.rawValue),
                 (HashedIndex.condition("grants.submission_id", "?"), query.submissionID?.rawValue),
-            ], sequence: GrantColumns.sequence.index
+            ], isRare: query.transactionID != nil || query.submissionID != nil, sequence: GrantColumns.sequence.index
         ) { row in GrantColumns.grant(row) }
     }
 }

@@ -236,17 +236,17 @@ struct RetryTable {
 
     private static let isOfSubmission = "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"
 
-    func rows(of key: SubmissionKey) throws(PostgresFailure) -> [RetryRow] {
+    func all(of key: SubmissionKey) -> PostgresQuestion<[RetryRow]> {
         let statement = PostgresStatement(
             "\(RetryColumns.selection) WHERE \(Self.isOfSubmission) ORDER BY retries.sequence"
         ) { $0.submission(key) }
-        return try connection.run(statement).rows.compactMap { RetryColumns.row($0) }
+        return PostgresQuestion(statement) { $0.rows.compactMap { RetryColumns.row($0) } }
     }
 
     /// Makes rows that no worker has due at once.
     /// - Returns: How many the submission has.
     func makeDue(_ key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> Int {
-        let count = try rows(of: key).count
+        let count = try connection.ask(all(of: key)).count
         _ = try connection.run(
             PostgresStatement(
                 """
@@ -261,17 +261,17 @@ struct RetryTable {
     }
 
     /// Rows of a submission that only a later version can read.
-    func later(of key: SubmissionKey) throws(PostgresFailure) -> Int {
+    func later(of key: SubmissionKey) -> PostgresQuestion<Int> {
         let statement = PostgresStatement(
             "SELECT count(*) FROM retries WHERE \(Self.isOfSubmission) AND NOT \(RetryColumns.isKnown)"
         ) { $0.submission(key) }
-        return try connection.run(statement).first?.int(0) ?? 0
+        return PostgresQuestion(statement) { $0.first?.int(0) ?? 0 }
     }
 
     /// Rows that are retrying, or held.
-    func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
+    func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow> {
         let isOfState = query.state == .held ? "endpoint IS NULL" : "endpoint IS NOT NULL"
-        return try connection.page(
+        return ListPage(
             RetryColumns.selection, of: "retries",
             // Indexes of whole states are of no use to who looks for an id, and the planner is kept from them.
             where: query.namesAnID ? "(\(isOfState)) IS TRUE" : isOfState,
@@ -282,7 +282,7 @@ struct RetryTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
                 ("cause = ?", query.cause),
-            ], sequence: RetryColumns.sequence.index
+            ], isRare: query.namesOneOfFew, sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }
 }

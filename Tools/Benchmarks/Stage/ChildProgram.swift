@@ -7,6 +7,7 @@ import Scheduling
 /// process.
 final class ChildProgram {
     private let child: ChildProcess
+    private var hasEnded = false
     let name: String
 
     /// - Parameter log: The file that its standard error is appended to.
@@ -18,6 +19,9 @@ final class ChildProgram {
                 + ["/bin/sh", "-c", #"exec 2>>"$0"; exec "$@""#, log] + words)
     }
 
+    /// After a fault nobody has stopped it, and the child's own end would wait for it for ever.
+    deinit { if !hasEnded { signal(SIGKILL) } }
+
     var pid: pid_t { child.pid }
 
     /// Waits for a line of its output; nil at its end.
@@ -28,13 +32,18 @@ final class ChildProgram {
     /// Waits for a program that ends by itself.
     func finish() throws {
         while child.readLine() != nil {}
-        guard child.end() == 0 else { throw BenchFailure("\(name) has failed") }
+        guard end() == 0 else { throw BenchFailure("\(name) has failed") }
     }
 
     /// Ends it in order (`SIGTERM`).
     func stop() throws {
         signal(SIGTERM)
-        guard child.end() == 0 else { throw BenchFailure("\(name) did not end in order") }
+        guard end() == 0 else { throw BenchFailure("\(name) did not end in order") }
+    }
+
+    private func end() -> Int32? {
+        hasEnded = true
+        return child.end()
     }
 
     /// Most memory that it had at once so far, in MB.

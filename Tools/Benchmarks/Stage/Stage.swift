@@ -54,12 +54,14 @@ final class Stage {
         database = ledger == .postgres ? try PostgresServer(settings: ["fsync = on", "shared_buffers = 128MB"]) : nil
         let app = "  - {bundleId: \(Self.app), sandbox: {policy: reject}, products: any}\n"
         try "apps:\n\(app)".write(toFile: folder + "/apps.yaml", atomically: true, encoding: .utf8)
-        let tokensFile = folder + "/tokens"
-        try tokens.joined(separator: "\n").write(toFile: tokensFile, atomically: true, encoding: .utf8)
+        var settings = settings
+        if !tokens.isEmpty {
+            settings["GRANTOR_API_TOKENS_FILE"] = folder + "/tokens"
+            try tokens.joined(separator: "\n").write(toFile: folder + "/tokens", atomically: true, encoding: .utf8)
+        }
         environment = [
             "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers, "GRANTOR_APPS_FILE": folder + "/apps.yaml",
             "GRANTOR_HTTP_BIND": "127.0.0.1:0",
-            "GRANTOR_API_TOKENS_FILE": tokensFile,
             "GRANTOR_LEDGER_URL": try database?.createDatabase("grantor") ?? "sqlite:\(folder)/ledger.db",
             "GRANTOR_MAX_CALLS": "\(calls)",
             "GRANTOR_APPLE_ROOT_CERTIFICATES": try apple.address("rootsFile"),
