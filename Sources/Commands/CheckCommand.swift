@@ -75,7 +75,8 @@ enum CheckCommand {
         _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ rights: KafkaRights?, _ context: CommandContext
     ) -> ([CheckLine], CommandFailure?) {
         do throws(LedgerError) {
-            let findings = try context.ledgers.examine(configuration.ledger)
+            let findings = try context.ledgers.examine(
+                configuration.ledger, configuration.processing.prunes)
             let lines = findings.map {
                 CheckLine("ledger \($0.subject)", $0.facts, failures: $0.failures, warnings: $0.warnings)
             }

@@ -113,8 +113,9 @@ extension ParsedArguments {
 struct LedgerOpener: Sendable {
     /// Whether there is anything where the ledger should be; an error where none can be.
     let exists: @Sendable (LedgerSettings) throws(LedgerError) -> Bool
-    /// Looks at what a worker relies on in the ledger's database, whether there is a ledger or not.
-    let examine: @Sendable (LedgerSettings) throws(LedgerError) -> [LedgerFinding]
+    /// Looks at what a worker relies on in the ledger's database, whether there is a ledger or not, and whether the
+    /// worker deletes old answers or not.
+    let examine: @Sendable (LedgerSettings, _ prunes: Bool) throws(LedgerError) -> [LedgerFinding]
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
     /// Opens a ledger that is there for somebody who reads all of it, also from a standby.
@@ -125,7 +126,7 @@ struct LedgerOpener: Sendable {
 
     static let configured = LedgerOpener(
         exists: { settings throws(LedgerError) in try LedgerDriver(settings).exists() },
-        examine: { settings throws(LedgerError) in try LedgerDriver(settings).examine() },
+        examine: { settings, prunes throws(LedgerError) in try LedgerDriver(settings).examine(prunes: prunes) },
         open: { settings throws(LedgerError) in try LedgerDriver(settings).open() },
         openAudited: { settings throws(LedgerError) in
             let opened = try LedgerDriver(settings).openAudited()

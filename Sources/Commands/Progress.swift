@@ -1,26 +1,5 @@
 import Scheduling
 
-/// Spreads work over time: no second has more than so much of it, whenever it comes. Pure.
-struct Pace: Hashable, Sendable {
-    private let perSecond: Int
-    private var next: Instant
-
-    init(perSecond: Int, from now: Instant) {
-        self.perSecond = perSecond
-        next = now
-    }
-
-    /// Most at once, so that pauses are short.
-    var portion: Int { max(1, perSecond / 10) }
-
-    /// The pause before so much may be done.
-    mutating func pause(before count: Int, now: Instant) -> Duration {
-        let start = max(next, now)
-        next = start + Duration.seconds(count) / perSecond
-        return start - now
-    }
-}
-
 /// The latest line about a command that takes its time, on standard error: a bar on a terminal, and a line now and then
 /// elsewhere.
 struct Progress {

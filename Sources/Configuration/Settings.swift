@@ -9,7 +9,8 @@ enum Settings {
         [bootstrapServers, groupID, groupInstanceID, propertiesFile] + topics
         + [
             ledgerURL, ledgerPasswordFile, appsFile, maxCalls, maxInFlightBytes, maxRetryBytes, doubtLimit,
-            shutdownTimeout, httpBind, apiBind, apiTokensFile, logLevel, logFormat, verifyReceiptProductionURL,
+            keepAnswers, shutdownTimeout, httpBind, apiBind, apiTokensFile, logLevel, logFormat,
+            verifyReceiptProductionURL,
             verifyReceiptSandboxURL,
             serverAPIProductionURL, serverAPISandboxURL, appleProxy, appleCAFile, rootCertificates, connectTimeout,
             timeout,
@@ -69,6 +70,10 @@ enum Settings {
         "doubtLimit", .duration(.zero ... .seconds(30 * 86_400)), default: .seconds(6 * 3600),
         "how long a reply of Apple's that may not be its last word is asked about again before it counts, up to "
             + "`30d`")
+    static let keepAnswers = Setting.optional(
+        "keepAnswers", .answerAge, absent: "for ever",
+        "how long failures and repeats stay in the ledger, such as `90d`; at least `1d`, see "
+            + "[procedures.md](procedures.md#delete-old-answers). Grants stay for ever")
     static let shutdownTimeout = Setting(
         "shutdownTimeout", .duration(.seconds(1) ... .seconds(600)), default: .seconds(20),
         "how long a stop in order may take, `1s` to `10m`; shorter than the platform waits before it kills")

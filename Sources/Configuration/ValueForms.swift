@@ -19,6 +19,9 @@ extension ValueForm<Duration> {
             read: { text in DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil } },
             show: DurationText.format)
     }
+
+    /// The age at which answers go. A shorter one would reach answers that records under way may still ask for.
+    public static var answerAge: Self { .duration(.seconds(86_400) ... .seconds(36_500 * 86_400)) }
 }
 
 extension ValueForm<String> {

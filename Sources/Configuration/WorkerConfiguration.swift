@@ -165,6 +165,8 @@ public struct ProcessingSettings: Hashable, Sendable {
     public let maxRetryBytes: Int
     /// How long a reply of Apple's that may not be its last word is asked about again.
     public let doubtLimit: Duration
+    /// How long answers stay in the ledger; nil for ever.
+    public let keepAnswers: Duration?
     /// How long a stop in order may take before the rest is left for the next start.
     public let shutdownTimeout: Duration
 
@@ -173,8 +175,12 @@ public struct ProcessingSettings: Hashable, Sendable {
         maxInFlightBytes = try values.value(Settings.maxInFlightBytes)
         maxRetryBytes = try values.value(Settings.maxRetryBytes)
         doubtLimit = try values.value(Settings.doubtLimit)
+        keepAnswers = try values.value(Settings.keepAnswers)
         shutdownTimeout = try values.value(Settings.shutdownTimeout)
     }
+
+    /// Whether old answers are deleted.
+    public var prunes: Bool { keepAnswers != nil }
 }
 
 /// Where the read-only API is served, and who may ask it.

@@ -3,11 +3,14 @@ import Scheduling
 
 extension PostgresLedger {
     /// Looks at a server and a user as a worker would find them, and changes nothing.
+    /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Returns: A finding for each thing. Findings about a ledger's tables are missing where there are none.
     /// - Throws: as ``init(_:)``, but for the absence and the version of the ledger, and for `fsync`: findings tell of
     ///   these.
-    public static func examine(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) -> [LedgerFinding] {
-        try PostgresOpening(configuration: configuration).examine()
+    public static func examine(
+        _ configuration: PostgresLedgerConfiguration, prunes: Bool = false
+    ) throws(LedgerError) -> [LedgerFinding] {
+        try PostgresOpening(configuration: configuration).examine(prunes: prunes)
     }
 }
 
@@ -35,8 +38,8 @@ struct PostgresExamination {
     }
 
     /// The rights that this user has with the ledger's tables.
-    func rights() throws(PostgresFailure) -> LedgerFinding {
-        let missing = try WorkerRights.missing(for: connection)
+    func rights(prunes: Bool) throws(PostgresFailure) -> LedgerFinding {
+        let missing = try WorkerRights.missing(for: connection, prunes: prunes)
         let spare = try WorkerRights.spare(for: connection)
         let warning =
             "this user may take grants back (\(spare.map(\.description).joined(separator: ", "))); "

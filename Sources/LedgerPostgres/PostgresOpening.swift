@@ -31,7 +31,7 @@ struct PostgresOpening {
     }
 
     /// Looks at the server, and at the ledger if there is one.
-    func examine() throws(LedgerError) -> [LedgerFinding] {
+    func examine(prunes: Bool) throws(LedgerError) -> [LedgerFinding] {
         try opening { () throws(PostgresFailure) in
             var settings = configuration.settings
             settings.demandsFsync = false
@@ -43,7 +43,7 @@ struct PostgresOpening {
             if let refusal = SchemaVersion.refusal(of: version, by: migrations.newest) {
                 return findings + [LedgerFinding("schema", "version \(version)", failures: [refusal])]
             }
-            let rights = try examination.rights()
+            let rights = try examination.rights(prunes: prunes)
             let about = findings + [LedgerFinding("schema", "version \(version)"), rights]
             // Without the right to it a write would only say so again.
             return rights.failures.isEmpty ? about + [examination.write()] : about

@@ -17,13 +17,18 @@ enum WorkerRights {
         ("USAGE", "lease_numbers"),
     ].flatMap { word, names in names.split(separator: " ").map { Right(word: word, name: String($0)) } }
 
+    /// The one right more of a worker that deletes old answers: to note it.
+    private static let pruning = Right(word: "INSERT", name: "operator_actions")
+
     /// Rights that would take a grant back; a tables' owner has them.
     private static let dangerous = ["UPDATE", "DELETE", "TRUNCATE"].map { Right(word: $0, name: "grants") }
 
     /// Rights that a session's user lacks.
-    static func missing(for connection: PostgresConnection) throws(PostgresFailure) -> [Right] {
-        let held = try held(all, by: connection)
-        return all.filter { !held.contains($0) }
+    /// - Parameter prunes: Whether the worker deletes old answers.
+    static func missing(for connection: PostgresConnection, prunes: Bool) throws(PostgresFailure) -> [Right] {
+        let needed = all + (prunes ? [pruning] : [])
+        let held = try held(needed, by: connection)
+        return needed.filter { !held.contains($0) }
     }
 
     /// Rights that a session's user has, and no worker should.
@@ -52,10 +57,11 @@ enum WorkerRights {
 
 extension PostgresLedger {
     /// Makes sure that this user may do all that a worker does.
+    /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Throws: `.unusable` with the rights that are missing, or if a table is.
-    public func checkRights() throws(LedgerError) {
+    public func checkRights(prunes: Bool) throws(LedgerError) {
         do throws(PostgresFailure) {
-            let missing = try WorkerRights.missing(for: connection)
+            let missing = try WorkerRights.missing(for: connection, prunes: prunes)
             guard missing.isEmpty else { throw .unfit(WorkerRights.refusal(missing)) }
         } catch {
             throw error.error(at: configuration.options.description, isOpening: true)

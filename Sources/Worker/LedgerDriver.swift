@@ -44,10 +44,11 @@ public struct LedgerDriver: Sendable {
     }
 
     /// Looks at what a worker relies on.
-    public func examine() throws(LedgerError) -> [LedgerFinding] {
+    /// - Parameter prunes: Whether the worker deletes old answers.
+    public func examine(prunes: Bool) throws(LedgerError) -> [LedgerFinding] {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger.examine(configuration)
-        case .postgres(let configuration): try PostgresLedger.examine(configuration)
+        case .postgres(let configuration): try PostgresLedger.examine(configuration, prunes: prunes)
         }
     }
 
@@ -79,16 +80,17 @@ public struct LedgerDriver: Sendable {
 
     /// Opens a ledger that is there, and makes sure that this user may do all that a worker does. A user who can write a
     /// file may do all.
+    /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Returns: Its id, and the group that it belongs to; nil before its first worker.
     /// - Throws: also `.unusable` with the rights that are missing.
-    func identify() throws(LedgerError) -> (id: String, group: ConsumerGroup?) {
+    func identify(prunes: Bool) throws(LedgerError) -> (id: String, group: ConsumerGroup?) {
         switch kind {
         case .sqlite(let configuration):
             let ledger = try SQLiteLedger(configuration)
             return (try ledger.identity(), try ledger.group())
         case .postgres(let configuration):
             let ledger = try PostgresLedger(configuration)
-            try ledger.checkRights()
+            try ledger.checkRights(prunes: prunes)
             return (try ledger.identity(), try ledger.group())
         }
     }

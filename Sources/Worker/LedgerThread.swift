@@ -166,6 +166,7 @@ struct LedgerOpening: Sendable {
     let name: String
     private let driver: LedgerDriver
     private let group: ConsumerGroup
+    private let prunes: Bool
     private let membership = Membership()
 
     /// The group that has let the worker in; nil before that.
@@ -173,9 +174,12 @@ struct LedgerOpening: Sendable {
         let group = Mutex<ConsumerGroup?>(nil)
     }
 
-    /// - Parameter group: The worker's group, whose cluster nobody has asked yet.
+    /// - Parameters:
+    ///   - group: The worker's group, whose cluster nobody has asked yet.
+    ///   - prunes: Whether the worker deletes old answers.
     /// - Throws: `.unusable` for a URL that makes no sense.
-    init(_ settings: LedgerSettings, group: ConsumerGroup) throws(LedgerError) {
+    init(_ settings: LedgerSettings, group: ConsumerGroup, prunes: Bool = false) throws(LedgerError) {
+        self.prunes = prunes
         name = "\(settings)"
         driver = try LedgerDriver(settings)
         self.group = group
@@ -192,7 +196,7 @@ struct LedgerOpening: Sendable {
     /// A connection for the calling thread. The ledger is the group's from then on.
     /// - Throws: also `.unusable` if it is another group's, or if an embedded ledger was replaced, and another worker
     ///   has the one in its place.
-    func open() throws(LedgerError) -> any LedgerConnection {
+    func open() throws(LedgerError) -> any LedgerConnection & LedgerOperator {
         // Before the group has let the worker in, no session is made at all.
         _ = try member()
         if let holder = try driver.claim(creating: false) {
@@ -272,7 +276,7 @@ struct LedgerOpening: Sendable {
                     metadata: ["ledger": "\(name)", "from": .number(from), "to": .number(to)])
             }
         }
-        let (id, owner) = try driver.identify()
+        let (id, owner) = try driver.identify(prunes: prunes)
         // The cluster is not known before the group has let the worker in.
         if let owner, let refusal = group.refusal(of: id, owner: owner) { throw .unusable(detail: refusal) }
         return id

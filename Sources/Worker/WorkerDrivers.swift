@@ -28,6 +28,8 @@ final class WorkerDrivers: Sendable {
     private let fulfilment: FulfilmentDriver
     private let writer: LedgerThread
     private let side: LedgerThread
+    /// Nil where answers stay for ever.
+    private let retention: RetentionThread?
     private let thread: OwnerThread
 
     init(
@@ -58,6 +60,7 @@ final class WorkerDrivers: Sendable {
             side = try LedgerThread(
                 .side, core: core, clock: clock, metrics: metrics, logger: logger, open: open,
                 demandGroup: demandGroup)
+            retention = try Self.retention(configuration.processing, settings, ledger, clock, metrics, logger)
         } catch {
             throw .failed(error.description)
         }
@@ -89,6 +92,7 @@ final class WorkerDrivers: Sendable {
         apple.stop()
         fulfilment.stop()
         checkers.stop()
+        retention?.stop()
         writer.stop()
         side.stop()
         // A core that has not said its last word ends at once: all that it has is read again.
@@ -125,6 +129,19 @@ final class WorkerDrivers: Sendable {
                 failed: { events.post(.clientFailed($0)) })
         } catch {
             throw .configuration("HTTPS: \(error)")
+        }
+    }
+
+    private static func retention(
+        _ processing: ProcessingSettings, _ settings: CoreSettings, _ ledger: LedgerOpening, _ clock: LedgerClock,
+        _ metrics: WorkerMetrics, _ logger: Logger
+    ) throws(ThreadingError) -> RetentionThread? {
+        guard let keep = processing.keepAnswers else { return nil }
+        let retention = AnswerRetention(
+            keep: keep, worker: settings.worker.name, reason: "GRANTOR_KEEP_ANSWERS is \(DurationText.format(keep))",
+            startedAt: .now, unit: .random(in: 0..<1))
+        return try RetentionThread(retention, clock: clock, metrics: metrics, logger: logger) {
+            () throws(LedgerError) in try ledger.open()
         }
     }
 

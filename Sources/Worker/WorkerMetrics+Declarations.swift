@@ -66,6 +66,10 @@ extension WorkerMetrics {
     static let retryLimit = GaugeDeclaration(
         "grantor_retry_limit_bytes", help: "Bytes that may wait in the ledger; at this bound nothing is read.")
 
+    static let pruned = CounterDeclaration(
+        "grantor_answers_pruned_total",
+        help: "Old failures and repeats that this worker has deleted; see GRANTOR_KEEP_ANSWERS.")
+
     // MARK: Events
 
     static let published = CounterDeclaration(

@@ -19,6 +19,7 @@ struct WorkerMetrics: Sendable {
     let batchSize: Recorder
     let written: Timer
     let told: Timer
+    let pruned: Counter
     let inFlight: Gauge
     private let created: [Environment: Counter]
     private let decisions: [String: Counter]
@@ -45,6 +46,7 @@ struct WorkerMetrics: Sendable {
         batchSize = registry.recorder(Self.batchSize)
         written = registry.timer(Self.written)
         told = registry.timer(Self.told)
+        pruned = registry.counter(Self.pruned)
         inFlight = registry.gauge(Self.inFlight)
         created = Self.series(Environment.allCases) { registry.counter(Self.created, $0.rawValue) }
         decisions = Self.series(Outcome.words) { registry.counter(Self.decisions, $0) }

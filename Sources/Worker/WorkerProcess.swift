@@ -53,7 +53,9 @@ public struct WorkerProcess {
         defer { service?.stop() }
         let ledger: LedgerOpening
         do throws(LedgerError) {
-            ledger = try LedgerOpening(configuration.ledger, group: configuration.kafka.group(cluster: nil))
+            ledger = try LedgerOpening(
+                configuration.ledger, group: configuration.kafka.group(cluster: nil),
+                prunes: configuration.processing.prunes)
             guard let id = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": .text(id)])
         } catch {

@@ -510,7 +510,7 @@ struct SampleRun {
             output: { text throws(CommandFailure) in output.withLock { $0 += text } },
             progress: ProgressOutput(isTerminal: false) { _ in },
             ledgers: LedgerOpener(
-                exists: { [hasLedger] _ in hasLedger }, examine: { [findings] _ in findings },
+                exists: { [hasLedger] _ in hasLedger }, examine: { [findings] _, _ in findings },
                 open: { [ledger, open] _ throws(LedgerError) in
                     try open()
                     return ledger

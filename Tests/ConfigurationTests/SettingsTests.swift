@@ -16,7 +16,8 @@ struct SettingsTests {
             ("topic.quarantined", "GRANTOR_TOPIC_QUARANTINED"), ("ledger.url", "GRANTOR_LEDGER_URL"),
             ("appsFile", "GRANTOR_APPS_FILE"), ("maxCalls", "GRANTOR_MAX_CALLS"),
             ("maxInFlightBytes", "GRANTOR_MAX_IN_FLIGHT_BYTES"), ("maxRetryBytes", "GRANTOR_MAX_RETRY_BYTES"),
-            ("doubtLimit", "GRANTOR_DOUBT_LIMIT"), ("shutdownTimeout", "GRANTOR_SHUTDOWN_TIMEOUT"),
+            ("doubtLimit", "GRANTOR_DOUBT_LIMIT"), ("keepAnswers", "GRANTOR_KEEP_ANSWERS"),
+            ("shutdownTimeout", "GRANTOR_SHUTDOWN_TIMEOUT"),
             ("http.bind", "GRANTOR_HTTP_BIND"), ("api.bind", "GRANTOR_API_BIND"),
             ("api.tokensFile", "GRANTOR_API_TOKENS_FILE"), ("log.level", "GRANTOR_LOG_LEVEL"),
             ("log.format", "GRANTOR_LOG_FORMAT"),
@@ -36,7 +37,7 @@ struct SettingsTests {
     @Test("No two settings share a name, and none is the beginning of another")
     func distinct() {
         let keys = Settings.all.map(\.name.key)
-        #expect(Set(keys).count == 31 && keys.count == 31)
+        #expect(Set(keys).count == 32 && keys.count == 32)
         #expect(Set(Settings.all.map(\.name.environmentName)).count == keys.count)
         for key in keys { #expect(!keys.contains { $0.hasPrefix(key + ".") }) }
     }
@@ -151,6 +152,7 @@ struct SettingValuesTests {
             ("maxCalls", "0"), ("maxCalls", "10001"), ("maxCalls", "secret"), ("maxCalls", "+5"), ("maxCalls", "1e3"),
             ("maxInFlightBytes", "1048576"), ("maxInFlightBytes", "1023KiB"), ("maxInFlightBytes", "5GiB"),
             ("maxRetryBytes", "secretMiB"), ("doubtLimit", "31d"), ("doubtLimit", "90"), ("shutdownTimeout", "0s"),
+            ("keepAnswers", "23h"), ("keepAnswers", "0d"), ("keepAnswers", "36501d"), ("keepAnswers", "secret"),
             ("shutdownTimeout", "-1s"), ("http.bind", "secret"), ("http.bind", "127.0.0.1:+80"),
             ("http.bind", "::1:8080"), ("log.level", "secret"), ("log.format", "xml-secret"),
             ("kafka.bootstrapServers", "secret"), ("kafka.bootstrapServers", "a:9092,,b:9092"),

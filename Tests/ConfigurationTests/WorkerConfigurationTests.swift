@@ -60,6 +60,7 @@ struct WorkerConfigurationTests {
         #expect(configuration.processing.maxInFlightBytes == 12_288_000)
         #expect(configuration.processing.maxRetryBytes == 1 << 30)
         #expect(configuration.processing.doubtLimit == .seconds(21_600))
+        #expect(configuration.processing.keepAnswers == nil)
         #expect(configuration.processing.shutdownTimeout == .seconds(20))
         #expect(configuration.http == HostAndPort(host: "127.0.0.1", port: 8080))
         #expect(configuration.apple.verifyReceiptProductionURL == "https://buy.itunes.apple.com/verifyReceipt")
@@ -67,6 +68,13 @@ struct WorkerConfigurationTests {
         #expect(configuration.apple.proxy == nil && configuration.apple.caFile == nil)
         #expect(configuration.log.level == .info && configuration.log.format == .json)
         #expect(configuration.apps.all.map(\.app.bundleID) == ["com.example.game"])
+    }
+
+    @Test("Answers stay for ever unless a time is set")
+    func keptAnswers() throws {
+        #expect(try !sample.load().processing.prunes)
+        let processing = try sample.load(["GRANTOR_KEEP_ANSWERS": "90d"]).processing
+        #expect(processing.prunes && processing.keepAnswers == .seconds(90 * 86_400))
     }
 
     @Test("Pending events are told where their topic has a name")

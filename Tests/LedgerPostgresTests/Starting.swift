@@ -11,7 +11,7 @@ func start(_ url: String, password: PasswordSource? = nil, demandsFsync: Bool = 
         var configuration = try PostgresLedgerConfiguration(url: url + patience, password: password)
         configuration.settings = .forTests
         configuration.settings.demandsFsync = demandsFsync
-        try PostgresLedger(configuration).checkRights()
+        try PostgresLedger(configuration).checkRights(prunes: false)
         return nil
     } catch {
         return error

@@ -36,6 +36,14 @@ struct UpkeepTests {
             // No worker's right is one to change a grant.
             let worker = try open(ledger, as: "worker")
             #expect(try WorkerRights.spare(for: worker.connection).isEmpty)
+            // One that deletes old answers notes it, which is one right more.
+            try worker.checkRights(prunes: false)
+            #expect(throws: LedgerError.self) { try worker.checkRights(prunes: true) }
+            try ledger.server.run(
+                "GRANT INSERT ON operator_actions TO \(ledger.role("worker"))", database: ledger.database)
+            try worker.checkRights(prunes: true)
+            try worker.note(.prune, Self.note)
+            #expect(try worker.prune(0...(.max), before: Samples.noon, isTrial: false) == 0)
         }
     }
 

@@ -1,6 +1,8 @@
 -- After each `grantor migrate`, as the owner of the ledger; harmless to run again. It gives a worker what it needs, and
 -- no more: nobody but the owner may change or delete a grant. docs/postgresql.md has the rights of operators and readers.
 --
+-- A worker with GRANTOR_KEEP_ANSWERS also needs: GRANT INSERT ON operator_actions TO grantor_worker;
+--
 --   psql "postgres://grantor_owner@host/grantor" -f deploy/postgres/rights.sql
 \set ON_ERROR_STOP on
 

@@ -3,6 +3,7 @@ import Configuration
 import Contract
 import Kafka
 import Ledger
+import Scheduling
 
 enum EventsCommand {
     private static let submission = Parameter<String?>.option(

@@ -2,6 +2,7 @@ import CommandParser
 import Configuration
 import Contract
 import Ledger
+import Scheduling
 
 /// `grantor grants import`.
 enum ImportCommand {

@@ -5,13 +5,9 @@ import Ledger
 import Scheduling
 
 enum PruneCommand {
-    /// A shorter time would reach answers that records under way may still ask for.
-    private static let ages: ClosedRange<Duration> = .seconds(86_400) ... .seconds(36_500 * 86_400)
     private static let olderThan = Parameter.required(
-        "older-than", .duration(ages), help: "Answers of this age go, such as 90d; at least 1d.")
+        "older-than", .answerAge, help: "Answers of this age go, such as 90d; at least 1d.")
     private static let perSecond = MassChange.perSecond(2_000, "answers")
-    /// Most places that one transaction deletes from.
-    private static let mostAtOnce = 200
 
     static let command = Command<CommandContext>(
         "prune", "Deletes old answers: failures and repeats. Grants stay for ever.",
@@ -36,20 +32,17 @@ enum PruneCommand {
         }
         var pace = Pace(perSecond: perSecond, from: context.clock())
         var progress = Progress(context)
-        let width = note == nil ? DecidedTable.placesAtOnce : Int64(min(mostAtOnce, pace.portion))
-        var (done, count) = (places.lowerBound, 0)
-        while done < places.upperBound {
-            let part = (done + 1)...min(places.upperBound, done + width)
+        var walk = PruneWalk(places, isTrial: note == nil, portion: pace.portion)
+        while let step = walk.next {
             let found = try session { ledger throws(LedgerError) in
-                try ledger.prune(part, before: before, isTrial: note == nil)
+                try ledger.prune(step.places, before: before, isTrial: step.isTrial)
             }
-            count += found
-            done = part.upperBound
-            if note != nil, found > 0 { context.pause(pace.pause(before: found, now: context.clock())) }
+            walk.ended(found)
+            if !step.isTrial, found > 0 { context.pause(pace.pause(before: found, now: context.clock())) }
             progress.show(
-                Double(done - places.lowerBound) / Double(places.count),
-                "\(count.of("answer", "answers")) \(note == nil ? "found" : "deleted")")
+                walk.part, "\(walk.count.of("answer", "answers")) \(note == nil ? "found" : "deleted")")
         }
+        let count = walk.count
         progress.end()
         let json: JSONOutput = .object([
             "applied": .truth(note != nil), "answers": .count(count), "before": .time(before),

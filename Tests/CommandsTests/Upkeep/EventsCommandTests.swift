@@ -112,26 +112,6 @@ struct EventsCommandTests {
     }
 }
 
-@Suite("A pace")
-struct PaceTests {
-    @Test("lets the first portion go at once, and each other one behind it")
-    func spreads() {
-        var pace = Pace(perSecond: 100, from: Instant(nanoseconds: 0))
-        #expect(pace.portion == 10)
-        #expect(pace.pause(before: 10, now: Instant(nanoseconds: 0)) == .zero)
-        #expect(pace.pause(before: 10, now: Instant(nanoseconds: 0)) == .milliseconds(100))
-        #expect(pace.pause(before: 1, now: Instant(nanoseconds: 150_000_000)) == .milliseconds(50))
-    }
-
-    @Test("gives nothing back for time in which nothing was done")
-    func savesNothing() {
-        var pace = Pace(perSecond: 10, from: Instant(nanoseconds: 0))
-        let later = Instant(nanoseconds: 60_000_000_000)
-        #expect(pace.pause(before: 10, now: later) == .zero)
-        #expect(pace.pause(before: 10, now: later) == .seconds(1))
-    }
-}
-
 @Suite("Progress")
 struct ProgressTests {
     @Test("says how much is done and how long the rest takes")

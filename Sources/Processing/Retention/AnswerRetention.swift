@@ -1,0 +1,160 @@
+public import Contract
+public import Ledger
+public import Scheduling
+
+/// When a worker deletes old answers, and in which steps. Pure: a driver carries each step out and says how it ended.
+///
+/// Of all workers that live, the one that started first does it. Each finds that out for itself, from their signs of
+/// life, so nobody has to be asked. Where two take themselves for the first, both delete the same rows. A worker that
+/// ends amid a round leaves nothing to put right: the next round begins at the first place again.
+public struct AnswerRetention: Sendable {
+    /// The pause between two rounds, and between two looks of a worker whose rounds they are not.
+    public static let interval: Duration = .seconds(6 * 3600)
+    /// The pause after a round that the ledger has ended.
+    public static let pauseAfterFailure: Duration = .seconds(600)
+    /// Most answers that go in a second.
+    public static let perSecond = 500
+    /// The first round comes so long after the start, or up to twice as long. The group has mostly let the worker in by
+    /// then, and workers that start together do not look together.
+    static let firstPause: Duration = .seconds(60)
+    /// How long the rounds are a worker's own before it looks again.
+    static let turn: Duration = .seconds(60)
+
+    public enum Step: Hashable, Sendable {
+        /// Nothing before a moment, between two rounds: no connection is needed.
+        case sleep(until: Instant)
+        /// Nothing before a moment, within a round.
+        case rest(until: Instant)
+        case call(Call)
+    }
+
+    /// A call to the ledger: ``LedgerOperator`` has one method for each case.
+    public enum Call: Hashable, Sendable {
+        case workers
+        case places(before: Timestamp)
+        case note(OperatorNote)
+        case prune(PruneWalk.Step, before: Timestamp)
+    }
+
+    /// The result of a ``Call``.
+    public enum Answer: Sendable {
+        case workers([WorkerRow])
+        case places(ClosedRange<Int64>)
+        case noted
+        case pruned(Int)
+    }
+
+    /// A round that has deleted something.
+    public struct Round: Hashable, Sendable {
+        public let answers: Int
+        /// Answers of before this moment went.
+        public let before: Timestamp
+        public let took: Duration
+    }
+
+    private struct Present {
+        let before: Timestamp
+        let startedAt: Instant
+        var pace: Pace
+        /// When the worker was the first one at last.
+        var isOursSince: Instant?
+        var walk: PruneWalk?
+        var isNoted = false
+        var restUntil: Instant
+    }
+
+    private let keep: Duration
+    /// As the ledger's signs of life have it.
+    private let worker: String
+    private let reason: String
+    private var present: Present?
+    private var nextAt: Instant
+
+    /// - Parameters:
+    ///   - keep: How long answers stay.
+    ///   - worker: This worker's name, see ``WorkerSign/name``.
+    ///   - reason: Why, for the operators' actions.
+    ///   - unit: A random number in `0..<1`.
+    public init(keep: Duration, worker: String, reason: String, startedAt now: Instant, unit: Double) {
+        self.keep = keep
+        self.worker = worker
+        self.reason = reason
+        nextAt = now + Self.firstPause * (1 + unit)
+    }
+
+    /// The step that comes now.
+    /// - Parameter wall: The time that answers' ages count to.
+    public mutating func next(at now: Instant, wall: Timestamp) -> Step {
+        guard nextAt <= now else { return .sleep(until: nextAt) }
+        let round =
+            present
+            ?? Present(
+                before: wall.advanced(by: Duration.zero - keep), startedAt: now,
+                pace: Pace(perSecond: Self.perSecond, from: now), restUntil: now)
+        present = round
+        guard round.restUntil <= now else { return .rest(until: round.restUntil) }
+        guard let since = round.isOursSince, now - since < Self.turn else { return .call(.workers) }
+        guard let step = round.walk?.next else { return .call(.places(before: round.before)) }
+        // Before the first answer goes: an audit must know that answers may be missing.
+        if !step.isTrial, !round.isNoted {
+            let note = OperatorNote(actor: "worker \(worker)", reason: reason, at: wall)
+            return .call(.note(note.pruning(before: round.before)))
+        }
+        return .call(.prune(step, before: round.before))
+    }
+
+    /// The call of the latest step has a result.
+    /// - Returns: the round that has ended with it, if that has deleted something.
+    public mutating func ended(_ answer: Answer, at now: Instant) -> Round? {
+        guard var round = present else { return nil }
+        switch answer {
+        case .workers(let workers):
+            guard isFirst(of: workers) else { return end(round, at: now) }
+            round.isOursSince = now
+        case .places(let places):
+            round.walk = PruneWalk(places, isTrial: false, portion: round.pace.portion)
+        case .noted: round.isNoted = true
+        case .pruned(let rows):
+            let isTrial = round.walk?.next?.isTrial ?? true
+            round.walk?.ended(rows)
+            if !isTrial, rows > 0 { round.restUntil = now + round.pace.pause(before: rows, now: now) }
+        }
+        if let walk = round.walk, walk.next == nil { return end(round, at: now) }
+        present = round
+        return nil
+    }
+
+    /// The call of the latest step has no result: the round ends, and the next one comes soon.
+    public mutating func failed(at now: Instant) {
+        present = nil
+        nextAt = now + Self.pauseAfterFailure
+    }
+
+    private mutating func end(_ round: Present, at now: Instant) -> Round? {
+        present = nil
+        nextAt = now + Self.interval
+        let answers = round.walk?.count ?? 0
+        return answers > 0 ? Round(answers: answers, before: round.before, took: now - round.startedAt) : nil
+    }
+
+    /// Workers that started in one millisecond are told apart by their names.
+    private func isFirst(of workers: [WorkerRow]) -> Bool {
+        let first = workers.filter(\.isLive).min { ($0.startedAt, $0.name) < ($1.startedAt, $1.name) }
+        return first?.name == worker
+    }
+}
+
+extension AnswerRetention.Call {
+    /// Calls the ledger's method of this case.
+    public func perform(on ledger: any LedgerOperator) throws(LedgerError) -> AnswerRetention.Answer {
+        switch self {
+        case .workers: return .workers(try ledger.workers())
+        case .places(let before): return .places(try ledger.places(of: .answers, from: nil, to: before))
+        case .note(let note):
+            try ledger.note(.prune, note)
+            return .noted
+        case .prune(let step, let before):
+            return .pruned(try ledger.prune(step.places, before: before, isTrial: step.isTrial))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Contract
+import Ledger
+import Logging
+import Metrics
+import Processing
+import Scheduling
+import Synchronization
+import Threading
+
+/// Deletes old answers, on a thread and a connection of its own, so that nothing else waits for it. The connection is
+/// there while a round lasts.
+final class RetentionThread: Sendable {
+    /// How the thread is told to end.
+    private final class Order: Sendable {
+        let wake: WakeDescriptor
+        private let isGiven = Atomic(false)
+
+        init() throws(ThreadingError) { wake = try WakeDescriptor() }
+
+        var stops: Bool { isGiven.load(ordering: .acquiring) }
+
+        func give() {
+            isGiven.store(true, ordering: .releasing)
+            wake.signal()
+        }
+    }
+
+    private let order: Order
+    private let thread: OwnerThread
+
+    /// - Parameter open: Makes a connection to the ledger, on this thread.
+    init(
+        _ retention: AnswerRetention, clock: LedgerClock, metrics: WorkerMetrics, logger: Logger,
+        open: @escaping @Sendable () throws(LedgerError) -> any LedgerOperator
+    ) throws(ThreadingError) {
+        let order = try Order()
+        self.order = order
+        thread = try OwnerThread(name: "retention") {
+            var loop = Loop(
+                retention: retention, order: order, clock: clock, metrics: metrics, logger: logger, open: open)
+            loop.run()
+        }
+    }
+
+    /// Ends the thread once the call under way is done, and waits for it.
+    func stop() {
+        order.give()
+        thread.join()
+    }
+
+    private struct Loop {
+        var retention: AnswerRetention
+        let order: Order
+        let clock: LedgerClock
+        let metrics: WorkerMetrics
+        let logger: Logger
+        let open: @Sendable () throws(LedgerError) -> any LedgerOperator
+        var ledger: (any LedgerOperator)?
+
+        mutating func run() {
+            while !order.stops {
+                switch retention.next(at: .now, wall: wall) {
+                case .sleep(let moment):
+                    ledger = nil
+                    order.wake.wait(until: moment)
+                case .rest(let moment): order.wake.wait(until: moment)
+                case .call(let call): carryOut(call)
+                }
+            }
+        }
+
+        /// The earlier one of two clocks: one that is ahead makes answers look old.
+        private var wall: Timestamp {
+            let here = Timestamp.now
+            return min(here, clock.moment(of: here))
+        }
+
+        private mutating func carryOut(_ call: AnswerRetention.Call) {
+            switch perform(call) {
+            case .success(let answer):
+                if case .prune(let step, _) = call, case .pruned(let rows) = answer, !step.isTrial {
+                    metrics.pruned.increment(by: rows)
+                }
+                guard let round = retention.ended(answer, at: .now) else { return }
+                logger.info(
+                    "Old answers are deleted",
+                    metadata: [
+                        "answers": .number(round.answers), "before": "\(round.before)",
+                        "took_seconds": .seconds(round.took),
+                    ])
+            case .failure(let error):
+                ledger = nil
+                retention.failed(at: .now)
+                logger.warning(
+                    "Old answers cannot be deleted now; it is tried again in ten minutes",
+                    metadata: ["cause": .text(error.sentence)])
+            }
+        }
+
+        private mutating func perform(
+            _ call: AnswerRetention.Call
+        ) -> Result<AnswerRetention.Answer, LedgerError> {
+            do throws(LedgerError) {
+                let connection: any LedgerOperator
+                if let ledger { connection = ledger } else { connection = try open() }
+                ledger = connection
+                return .success(try call.perform(on: connection))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
