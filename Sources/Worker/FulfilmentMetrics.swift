@@ -35,7 +35,14 @@ final class FulfilmentMetrics: Sendable {
     private let registry: PrometheusRegistry
     private let seconds: Timer
     private let others: Results
-    private let apps = Mutex<[BundleID: Results]>([:])
+    private let shown = Mutex(Shown())
+
+    private struct Shown {
+        var apps: [BundleID: Results] = [:]
+        /// The latest sample, which may be a minute old before the next one comes.
+        var calls: [LedgerMeasure.Calls] = []
+        var takenAt = Timestamp(milliseconds: 0)
+    }
 
     init(_ registry: PrometheusRegistry) {
         self.registry = registry
@@ -54,34 +61,37 @@ final class FulfilmentMetrics: Sendable {
 
     /// Apps with a service, of an apps file that was read. Those of before keep their series.
     func add(_ services: [BundleID]) {
-        apps.withLock { apps in
-            for app in services.sorted() where apps.count < AppMetrics.most && apps[app] == nil {
-                apps[app] = Self.results(registry, app.rawValue)
+        let (calls, takenAt) = shown.withLock { shown in
+            for app in services.sorted() where shown.apps.count < AppMetrics.most && shown.apps[app] == nil {
+                shown.apps[app] = Self.results(registry, app.rawValue)
             }
+            return (shown.calls, shown.takenAt)
         }
-        show([], at: Timestamp(milliseconds: 0), only: services)
+        // Figures of apps that were others before, and all others' as they were.
+        show(calls, at: takenAt)
     }
 
     /// The end of a call.
     func called(_ app: BundleID, _ label: FulfilmentAnswer.Label, took: Duration) {
         seconds.record(took)
-        (apps.withLock { $0[app] } ?? others)[label]?.increment()
+        (shown.withLock { $0.apps[app] } ?? others)[label]?.increment()
     }
 
-    /// Shows a sample of the ledger.
-    /// - Parameter only: Apps that have no series yet; nil for a whole sample.
-    func show(_ calls: [LedgerMeasure.Calls], at now: Timestamp, only new: [BundleID]? = nil) {
-        let known = Set(apps.withLock { $0.keys })
-        var shown: [String: (rows: Int, refused: Int, oldest: Timestamp?)] = [:]
-        for app in new.map({ known.intersection($0) }) ?? known { shown[app.rawValue] = (0, 0, nil) }
-        if new == nil { shown[AppMetrics.other] = (0, 0, nil) }
+    /// Shows a sample of the ledger: each app has its figures, which are 0 where nothing is owed.
+    func show(_ calls: [LedgerMeasure.Calls], at now: Timestamp) {
+        let known = shown.withLock { shown in
+            (shown.calls, shown.takenAt) = (calls, now)
+            return Set(shown.apps.keys)
+        }
+        var figures: [String: (rows: Int, refused: Int, oldest: Timestamp?)] = [:]
+        for label in known.map(\.rawValue) + [AppMetrics.other] { figures[label] = (0, 0, nil) }
         for owed in calls {
             let label = known.contains(owed.bundleID) ? owed.bundleID.rawValue : AppMetrics.other
-            let before = shown[label] ?? (0, 0, nil)
+            let before = figures[label] ?? (0, 0, nil)
             let oldest = [before.oldest, owed.oldest].compactMap(\.self).min()
-            shown[label] = (before.rows + owed.rows, before.refused + owed.refused, oldest)
+            figures[label] = (before.rows + owed.rows, before.refused + owed.refused, oldest)
         }
-        for (app, owed) in shown {
+        for (app, owed) in figures {
             registry.gauge(Self.owed, app).set(owed.rows)
             registry.gauge(Self.refused, app).set(owed.refused)
             registry.gauge(Self.oldest, app).set(

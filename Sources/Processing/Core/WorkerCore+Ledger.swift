@@ -11,7 +11,8 @@ extension WorkerCore {
         outbox.makeReports(&turn)
         partitions.checkpointIfDue(&turn)
         if stop.isRunning, sampler.take(isExhausted: submissions.retryBytes.isExhausted, &turn) {
-            dueWork.beginSample()
+            dueWork.sampling()
+            outbox.sampling()
         }
         if mayTakeDue { dueWork.take(dueRoom, &submissions.gates, &turn) }
         if stop.isRunning { outbox.take(&submissions.gates, &turn) }
@@ -117,7 +118,8 @@ extension WorkerCore {
         for waiting in measure.waiting where waiting.rows > 0 {
             if let endpoint = waiting.endpoint { gates.append(submissions.gates.index(of: .apple(endpoint))) }
         }
-        dueWork.sampled(gates, hasHeld: measure.waiting.contains { $0.rows > 0 && $0.endpoint == nil })
+        dueWork.sampled(
+            gates, hasHeld: measure.waiting.contains { $0.rows > 0 && $0.endpoint == nil }, takenAt: measure.takenAt)
         if dueWork.hasRows { dueWork.schedule(at: turn.now) }
         sampler.remind(
             of: measure, submissions.retryBytes, isOutboxFull: outbox.work.isFull, &submissions.gates, &turn)

@@ -141,19 +141,19 @@ public struct WorkerCore: ~Copyable {
         case .checkAgain(let index, let assignment, let suspect):
             if partitions.table.isCurrent(assignment, at: index) { partitions.table[index].poison.checkAgain(suspect) }
         case .rowWaits(let gate, let due):
-            if let gate { dueWork.addRows(at: gate) } else { dueWork.addHeld() }
+            if let gate { dueWork.addRows(at: gate, turn.wall) } else { dueWork.addHeld(at: turn.wall) }
             dueWork.schedule(at: due)
         case .rowsDue: dueWork.schedule(at: turn.now)
         case .retriesGrew: sampler.sampleSoon()
         case .endpointReplies(let endpoint, let gate, let after):
             turn.alert(.breakerClosed(endpoint, after: after, waited: sampler.rows(waitingFor: endpoint)))
-            dueWork.addRows(at: gate)
+            dueWork.addRows(at: gate, turn.wall)
             dueWork.schedule(at: turn.now)
         case .serviceReplies(let app, let after):
             turn.alert(.calls(.serviceAnswers(app, after: after, waited: sampler.calls(owedTo: app))))
             outbox.schedule(at: turn.now)
         case .outboxDue(let moment): outbox.schedule(at: moment)
-        case .callOwed(let app): outbox.owes(callTo: app)
+        case .callOwed(let app): outbox.owes(callTo: app, at: turn.wall)
         case .mustStop(let reason): stop.end(for: reason)
         }
     }

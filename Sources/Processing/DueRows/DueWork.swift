@@ -28,9 +28,8 @@ struct DueWork {
     private var waitingGates: [Int] = []
     private var round = FIFO<Int>()
     private var hasHeld = false
-    /// Heard of since a sample was asked for, which may be older.
-    private var newGates: [Int] = []
-    private var hasNewHeld = false
+    /// Of this worker's writes: gates, and nil for held rows.
+    private var written = Unsampled<Int?>()
     /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
     /// rows are taken.
     var takesHeldEarlySince: Timestamp?
@@ -44,20 +43,25 @@ struct DueWork {
 
     mutating func schedule(at moment: Instant) { nextAt.bringForward(to: moment) }
 
-    mutating func addRows(at gate: Int) {
+    /// - Parameter now: By the ledger's clock, as samples have it.
+    mutating func addRows(at gate: Int, _ now: Timestamp) {
         if !waitingGates.contains(gate) { waitingGates.append(gate) }
-        if !newGates.contains(gate) { newGates.append(gate) }
+        written.add(gate, at: now)
     }
 
-    mutating func addHeld() { (hasHeld, hasNewHeld) = (true, true) }
+    mutating func addHeld(at now: Timestamp) {
+        hasHeld = true
+        written.add(nil, at: now)
+    }
 
     /// A sample is asked for.
-    mutating func beginSample() { (newGates, hasNewHeld) = ([], false) }
+    mutating func sampling() { written.sampling() }
 
     /// A sample says which endpoints have rows.
-    mutating func sampled(_ sampled: [Int], hasHeld: Bool) {
-        waitingGates = sampled + newGates.filter { !sampled.contains($0) }
-        self.hasHeld = hasHeld || hasNewHeld
+    mutating func sampled(_ sampled: [Int], hasHeld: Bool, takenAt: Timestamp) {
+        written.sampled(takenAt: takenAt)
+        waitingGates = sampled + written.keys.compactMap(\.self).filter { !sampled.contains($0) }
+        self.hasHeld = hasHeld || written.contains(nil)
     }
 
     // MARK: Calls

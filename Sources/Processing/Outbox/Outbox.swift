@@ -33,8 +33,9 @@ struct Outbox: ~Copyable {
     func nextMoment(_ turn: borrowing Turn) -> Instant? { mayTake(turn) ? work.nextAt : nil }
 
     mutating func schedule(at moment: Instant) { work.schedule(at: moment) }
+    mutating func sampling() { work.sampling() }
     mutating func sampled(_ measure: LedgerMeasure, at now: Instant) { work.sampled(measure, at: now) }
-    mutating func owes(callTo app: BundleID) { work.owes(callTo: app) }
+    mutating func owes(callTo app: BundleID, at now: Timestamp) { work.owes(callTo: app, at: now) }
 
     /// A row whose call has ended is due once the ledger has the report.
     private func mayTake(_ turn: borrowing Turn) -> Bool {

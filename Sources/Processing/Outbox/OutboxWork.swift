@@ -20,9 +20,9 @@ struct OutboxWork {
     /// By the latest sample.
     private(set) var isFull = false
     private var round = FIFO<OutboxTarget>()
-    /// Apps whose services are owed calls: by the latest sample, and by this worker's writes since the one before.
+    /// Apps whose services are owed calls: by the latest sample, and by this worker's writes.
     private var owed: Set<BundleID> = []
-    private var owedLately: Set<BundleID> = []
+    private var owedLately = Unsampled<BundleID>()
 
     init(full: Int) { self.full = full }
 
@@ -32,12 +32,16 @@ struct OutboxWork {
     mutating func sampled(_ measure: LedgerMeasure, at now: Instant) {
         let calls = measure.calls.reduce(0) { $0 + $1.rows }
         isFull = measure.outboxRows - calls >= full
-        owed = owedLately.union(measure.calls.map(\.bundleID))
-        owedLately = []
+        owed = Set(measure.calls.map(\.bundleID))
+        owedLately.sampled(takenAt: measure.takenAt)
         if measure.outboxRows > 0 { schedule(at: now) }
     }
 
-    mutating func owes(callTo app: BundleID) { owedLately.insert(app) }
+    /// A sample is asked for.
+    mutating func sampling() { owedLately.sampling() }
+
+    /// - Parameter now: By the ledger's clock, as samples have it.
+    mutating func owes(callTo app: BundleID, at now: Timestamp) { owedLately.add(app, at: now) }
 
     /// The next target to ask for; nil once all were asked for in this round.
     ///

@@ -24,14 +24,14 @@ final class DueWorkTests {
     @Test("nothing is asked for before a sample or this worker's own writes say that there is something")
     func idle() {
         #expect(result { requests() }.isEmpty)
-        work.sampled([gate("a")], hasHeld: false)
+        work.sampled([gate("a")], hasHeld: false, takenAt: turn.wall)
         work.schedule(at: turn.now)
         #expect(result { requests() }.map(\.endpoint) == [endpoint("a")])
     }
 
     @Test("a round over more endpoints than one call has goes on after a pause, and begins with none twice")
     func round() {
-        work.sampled(["a", "b", "c"].map(gate), hasHeld: false)
+        work.sampled(["a", "b", "c"].map(gate), hasHeld: false, takenAt: turn.wall)
         work.schedule(at: turn.now)
         let first = result { requests() }.map(\.endpoint)
         #expect(result { requests() }.isEmpty)
@@ -41,17 +41,27 @@ final class DueWorkTests {
 
     @Test("rows that this worker wrote while a sample was under way are not forgotten by it")
     func newRows() {
-        work.beginSample()
-        work.addRows(at: gate("b"))
-        work.sampled([], hasHeld: false)
+        work.sampling()
+        work.addRows(at: gate("b"), turn.wall)
+        work.sampled([], hasHeld: false, takenAt: turn.wall)
         work.schedule(at: turn.now)
         #expect(result { requests() }.map(\.endpoint) == [endpoint("b")])
     }
 
+    @Test("nor by one that was taken before them, because workers share samples")
+    func sharedSample() {
+        work.addRows(at: gate("b"), turn.wall)
+        work.sampling()
+        work.sampled([], hasHeld: false, takenAt: turn.wall)
+        #expect(work.hasRows)
+        work.sampled([], hasHeld: false, takenAt: turn.wall.advanced(by: .seconds(2)))
+        #expect(!work.hasRows)
+    }
+
     @Test("held rows have a part of each call")
     func held() {
-        work.addHeld()
-        work.addRows(at: gate("a"))
+        work.addHeld(at: turn.wall)
+        work.addRows(at: gate("a"), turn.wall)
         work.schedule(at: turn.now)
         let asked = result { requests(rows: 8) }
         #expect(asked.map(\.endpoint) == [nil, endpoint("a")])
@@ -60,7 +70,7 @@ final class DueWorkTests {
 
     @Test("without room for a row nothing is asked for before a pause is over")
     func noRoom() {
-        work.addRows(at: gate("a"))
+        work.addRows(at: gate("a"), turn.wall)
         work.schedule(at: turn.now)
         #expect(result { requests(rows: 0) }.isEmpty)
         #expect(result { requests() }.isEmpty)

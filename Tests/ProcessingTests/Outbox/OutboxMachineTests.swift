@@ -11,8 +11,10 @@ final class OutboxMachineTests {
     private var gates = GateTable(most: 100, mostCalls: 30)
     private var outbox = Outbox(most: 8, mostOfTarget: 4, full: 10)
 
-    private func sample(_ rows: Int, _ calls: [LedgerMeasure.Calls] = []) -> LedgerMeasure {
-        LedgerMeasure(retries: [], waiting: [], calls: calls, outboxRows: rows, outboxAge: 0)
+    private func sample(_ rows: Int, _ calls: [LedgerMeasure.Calls] = [], takenAt: Int64 = 0) -> LedgerMeasure {
+        LedgerMeasure(
+            retries: [], waiting: [], calls: calls, outboxRows: rows, outboxAge: 0,
+            takenAt: Timestamp(milliseconds: takenAt))
     }
 
     private func requests() -> [OutboxRequest] {
@@ -100,11 +102,14 @@ final class OutboxMachineTests {
             return requests().map(\.target)
         }
         #expect(!result { asked() }.contains(.service(Fixture.app)))
-        outbox.owes(callTo: Fixture.app)
+        outbox.owes(callTo: Fixture.app, at: Timestamp(milliseconds: 50_000))
         #expect(result { asked() }.contains(.service(Fixture.app)))
-        outbox.sampled(sample(1), at: turn.now)
-        #expect(result { asked() }.contains(.service(Fixture.app)), "the sample may be older than the call")
-        outbox.sampled(sample(0), at: turn.now)
+        outbox.sampling()
+        for takenAt in [0, 0, 51_999] as [Int64] {
+            outbox.sampled(sample(1, takenAt: takenAt), at: turn.now)
+            #expect(result { asked() }.contains(.service(Fixture.app)), "the sample may be older than the call")
+        }
+        outbox.sampled(sample(0, takenAt: 52_000), at: turn.now)
         #expect(!result { asked() }.contains(.service(Fixture.app)))
         outbox.sampled(sample(1, [.init(bundleID: Fixture.app, rows: 1, refused: 0, oldest: nil)]), at: turn.now)
         #expect(result { asked() }.contains(.service(Fixture.app)))

@@ -173,6 +173,13 @@ struct WorkerMetricsTests {
             #"owed{app="other"} 3"#, #"refused{app="a"} 1"#, #"oldest_seconds{app="a"} 10"#,
             #"oldest_seconds{app="other"} 8"#, #"breakers{phase="open"} 0"#, "calls_in_flight 0",
         ] { #expect(text.contains("grantor_fulfilment_" + line + "\n"), "\(line)") }
+        metrics.appsFileTaken(["a", "lost"], services: ["a", "b", "lost"], at: Timestamp(milliseconds: 0))
+        for line in ["a\"} 3", "b\"} 0", "lost\"} 1", "other\"} 2"] {
+            #expect(
+                registry.render().contains("grantor_fulfilment_owed{app=\"\(line)\n"), "\(line), by the last sample")
+        }
+        metrics.appsFileTaken(["b"], services: ["b"], at: Timestamp(milliseconds: 0))
+        #expect(registry.render().contains("grantor_fulfilment_owed{app=\"a\"} 3\n"), "no app drops out")
         metrics.measured(LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0))
         #expect(registry.render().contains("grantor_fulfilment_owed{app=\"a\"} 0\n"))
     }
