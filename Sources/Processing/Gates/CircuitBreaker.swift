@@ -120,18 +120,23 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Whether one more call may be made beside those under way.
+    /// Whether one more call may be made beside those under way, see ``room(inFlight:limit:isRetry:)``.
+    func admits(inFlight: Int, limit: Int, isRetry: Bool = false) -> Bool {
+        room(inFlight: inFlight, limit: limit, isRetry: isRetry) > 0
+    }
+
+    /// Calls that may be made beside those under way.
     /// - Parameters:
     ///   - limit: most calls at once by the other limits.
-    ///   - isRetry: whether it is the first call of a retry. Retries leave one probe to first attempts, because they
-    ///     may hang until their time limit for a reason of their own.
-    func admits(inFlight: Int, limit: Int, isRetry: Bool = false) -> Bool {
+    ///   - isRetry: whether they are the first calls of retries. Retries leave one probe to first attempts, because
+    ///     they may hang until their time limit for a reason of their own.
+    func room(inFlight: Int, limit: Int, isRetry: Bool) -> Int {
         switch state {
-        case .closed: inFlight < limit
-        case .open: false
+        case .closed: max(0, limit - inFlight)
+        case .open: 0
         case .halfOpen(let probes):
-            probes.underWay < Policy.probes && !(isRetry && probes.others >= Policy.probes - 1)
-        case .ramping(let step, _): inFlight < min(limit, share(at: step))
+            max(0, min(Policy.probes - probes.underWay, isRetry ? Policy.probes - 1 - probes.others : Policy.probes))
+        case .ramping(let step, _): max(0, min(limit, share(at: step)) - inFlight)
         }
     }
 

@@ -59,6 +59,8 @@ struct EndpointGate: Sendable {
     /// Submissions that wait in the delay queue to repeat their attempt here.
     var delayed = 0
     private var turn = 0
+    /// Whether, since the latest end of a call, it had no place for a retry while it was half-open.
+    private var hasRefusedRetry = false
     /// The moment of the latest reply, or of the end of the latest time without calls and waiting submissions.
     private var lastSign = Instant(nanoseconds: 0)
     /// Since this moment its rows of `retries` are taken before they are due, because it answers again. Nil if only due
@@ -200,32 +202,38 @@ struct EndpointGate: Sendable {
     /// Permission for a call without a waiting submission, if it may be made at once.
     mutating func pass(_ lane: Lane, at now: Instant) -> Pass? {
         advance(to: now)
-        guard waiting == 0, mayCall(isRetry: lane == .retry, at: now) else { return nil }
-        return begin(lane, at: now)
-    }
-
-    /// Calls that could begin now. Delayed submissions do not count: with `retries` full they wait until due rows have
-    /// left it, and these would wait for them.
-    mutating func room(at now: Instant) -> Int {
-        advance(to: now)
-        let busy = waiting + inFlight
-        switch breaker.phase {
-        case .open: return 0
-        case .halfOpen: return max(0, probes - busy)
-        case .closed, .ramping:
-            guard breaker.admits(inFlight: busy, limit: limiter.value) else { return 0 }
-            return max(0, limiter.value - busy)
+        guard waiting == 0, mayCall(isRetry: lane == .retry, at: now) else {
+            if lane == .retry, breaker.phase == .halfOpen { hasRefusedRetry = true }
+            return nil
         }
+        return begin(lane, at: now)
     }
 
     var mostCalls: Int { limiter.value }
 
-    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait. The retry budget
-    /// counts when the rows are asked about, because it does not bound first attempts.
+    /// Due rows of `retries` that may be taken for it: as many as it has calls now, or a quarter of them while others
+    /// wait. A few may wait here to be its probes.
+    ///
+    /// The retry budget counts when the rows are asked about, because it does not bound first attempts. Delayed
+    /// submissions do not count: with `retries` full they wait until due rows have left it, and these would wait for
+    /// them.
     mutating func dueRoom(at now: Instant) -> Int {
-        let room = room(at: now)
-        guard breaker.phase == .closed || breaker.phase == .ramping else { return room }
+        advance(to: now)
+        let busy = waiting + inFlight
+        if breaker.phase == .halfOpen { return max(0, probes - busy) }
+        let room = breaker.room(inFlight: busy, limit: limiter.value, isRetry: false)
         return waiting > 0 ? room / 4 : room
+    }
+
+    /// Rows of the outbox that may be taken for it: as many as ``pass(_:at:)`` lets go, because none waits here.
+    ///
+    /// While it is half-open a place may be left that is no retry's. A row is taken for it, and if that is a retry, no
+    /// further one before a call has ended. It would be leased and given back again and again.
+    mutating func callRoom(at now: Instant) -> Int {
+        advance(to: now)
+        let room = breaker.room(inFlight: inFlight, limit: limiter.value, isRetry: true)
+        guard room == 0, !hasRefusedRetry else { return room }
+        return breaker.room(inFlight: inFlight, limit: limiter.value, isRetry: false)
     }
 
     private mutating func mayCall(isRetry: Bool, at now: Instant) -> Bool {
@@ -274,6 +282,7 @@ struct EndpointGate: Sendable {
         if !breaker.isAway { limiter.ended(outcome, took: took, inFlight: inFlight, at: now) }
         breaker.ended(pass.breaker, outcome, isRetry: isRetry, took: took, at: now, unit: unit)
         if outcome == .replied { lastSign = now }
+        hasRefusedRetry = false
         if outcome == .unknown {
             rate?.giveBack()
             if pass.lane == .retry { budget.giveBack() }

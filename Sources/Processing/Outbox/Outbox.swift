@@ -11,6 +11,8 @@ struct Outbox: ~Copyable {
     /// Parts of the allowance in one call. Of more targets the rest comes in the next one.
     private static let mostParts = 8
     private(set) var work: OutboxWork
+    /// Gates of services that are owed calls, and had room for none when this round came to them.
+    private var crowded: [Int] = []
     private var rows: Slab<OutboxFlight, OutboxRowInFlight>
     /// Of rows that have ended.
     private var reports: [OutboxReport] = []
@@ -49,17 +51,23 @@ struct Outbox: ~Copyable {
         guard mayTake(turn) else { return }
         let now = turn.now
         if work.isUnfinished, room * 2 >= most { work.schedule(at: now) }
+        if hasRoomAgain(&gates, at: now) { work.schedule(at: now) }
         guard work.takeTurn(at: now) else { return }
         var room = room
         guard room > 0 else { return work.schedule(at: now + OutboxWork.roomPause) }
-        if !work.isAmidRound { work.beginRound(services: turn.apps?.services ?? []) }
+        if !work.isAmidRound {
+            work.beginRound(services: turn.apps?.services ?? [])
+            crowded.removeAll(keepingCapacity: true)
+        }
         // A target that takes nothing can hold only its part of the allowance.
         let part = min(mostOfTarget, max(1, room / min(work.targets, Self.mostParts)))
         var requests: [OutboxRequest] = []
         while room > 0, let target = work.nextTarget() {
             var most = min(part, room)
             if case .service(let service) = target {
-                most = min(most, gates.update(gates.index(of: .service(service))) { $0.dueRoom(at: now) })
+                let gate = gates.index(of: .service(service))
+                most = min(most, gates.update(gate) { $0.callRoom(at: now) })
+                if most == 0 { crowded.append(gate) }
             }
             guard most > 0 else { continue }
             requests.append(OutboxRequest(target: target, limit: most))
@@ -68,6 +76,11 @@ struct Outbox: ~Copyable {
         if work.isAmidRound { work.schedule(at: now + OutboxWork.roomPause) }
         guard !requests.isEmpty else { return }
         turn.call(.takeOutbox(requests), for: .takeOutbox(requests))
+    }
+
+    /// Whether a service may be called that could not when the round came to it.
+    private func hasRoomAgain(_ gates: inout GateTable, at now: Instant) -> Bool {
+        crowded.contains { gate in gates.update(gate) { $0.callRoom(at: now) > 0 } }
     }
 
     mutating func taken(

@@ -155,6 +155,54 @@ final class EndpointGateTests {
         #expect(result { gate.dueRoom(at: now) } == 0)
     }
 
+    /// Takes rows of the outbox as often as it has room for some, but at most four times.
+    private func takeRows(_ lane: EndpointGate.Lane) -> (passes: [EndpointGate.Pass], refused: Int) {
+        var passes: [EndpointGate.Pass] = []
+        var refused = 0
+        for _ in 0..<4 {
+            for _ in 0..<gate.callRoom(at: now) {
+                if let pass = gate.pass(lane, at: now) { passes.append(pass) } else { refused += 1 }
+            }
+        }
+        return (passes, refused)
+    }
+
+    @Test(
+        "takes rows of the outbox for calls that it lets go, in every phase; of probes it refuses one retry at most",
+        arguments: [(EndpointGate.Lane.first, 2, 0), (EndpointGate.Lane.retry, 1, 1)])
+    func callRoom(lane: EndpointGate.Lane, probes: Int, refused: Int) {
+        gate = EndpointGate(key: .service("app"), rate: nil, mostCalls: 20)
+        func expect(_ phase: CircuitBreaker.Phase, _ passed: Int, _ refused: Int) {
+            let taken = takeRows(lane)
+            #expect(gate.breaker.phase == phase && taken.passes.count == passed && taken.refused == refused)
+            for pass in taken.passes { end(pass, phase == .closed ? .failed : .replied) }
+        }
+        expect(.closed, 20, 0)
+        expect(.open, 0, 0)
+        now += .seconds(2)
+        expect(.halfOpen, probes, refused)
+        while gate.breaker.phase == .halfOpen { for pass in takeRows(lane).passes { end(pass, .replied) } }
+        expect(.ramping, 1, 0)
+        now += .seconds(6)
+        expect(.closed, 20, 0)
+    }
+
+    @Test("takes no due rows beyond its present share of calls while it is ramping")
+    func rampingRoom() throws {
+        open()
+        now += .seconds(2)
+        gate.advance(to: now)
+        for _ in 0..<3 {
+            enter()
+            let (_, pass) = try #require(next())
+            end(pass, .replied)
+        }
+        #expect(gate.breaker.phase == .ramping)
+        #expect(result { gate.dueRoom(at: now) } == 1)
+        now += .seconds(5)
+        #expect(result { gate.dueRoom(at: now) } == 10)
+    }
+
     @Test("takes three probes from retries when its pause is over and nobody waits")
     func probes() {
         open()
@@ -311,54 +359,5 @@ final class GateTableTests {
         #expect(table.active.isEmpty)
         enter(index)
         #expect(table.active == [index])
-    }
-}
-
-@Suite("A rate limit")
-struct RateLimiterTests {
-    @Test("is never exceeded over any time, but for a second's burst")
-    func bound() {
-        var limiter = RateLimiter(rate: 50)
-        var random = SplitMix64(seed: 3)
-        var now = Instant.zero
-        var calls = 0
-        for _ in 0..<20_000 {
-            now += .milliseconds(Int.random(in: 0...20, using: &random))
-            if limiter.admits(at: now) {
-                limiter.take()
-                calls += 1
-            }
-            guard Double(calls) <= 50 + 50 * (now.elapsed / .seconds(1)) + 0.001 else {
-                Issue.record("\(calls) calls in \(now.elapsed)")
-                return
-            }
-        }
-        #expect(Double(calls) > 49 * (now.elapsed / .seconds(1)))
-    }
-
-    @Test("that changes gives back nothing of what was used, and keeps no more than its own burst")
-    func changed() {
-        var limiter = RateLimiter(rate: 2)
-        for _ in 0..<2 {
-            #expect(result { limiter.admits(at: .zero) })
-            limiter.take()
-        }
-        limiter.change(to: 10)
-        #expect(!result { limiter.admits(at: .zero) })
-        #expect(result { limiter.admits(at: .zero + .milliseconds(100)) })
-        _ = limiter.admits(at: .zero + .seconds(60))
-        limiter.change(to: 1)
-        limiter.take()
-        #expect(!result { limiter.admits(at: .zero + .seconds(60)) })
-    }
-
-    @Test("has a call at the moment that it says")
-    func moment() {
-        var limiter = RateLimiter(rate: 0.5)
-        #expect(result { limiter.admits(at: .zero) })
-        limiter.take()
-        #expect(!result { limiter.admits(at: .zero + .seconds(1)) })
-        #expect(result { limiter.admits(at: limiter.nextMoment) })
-        #expect(limiter.wait(for: 11) >= .seconds(20))
     }
 }

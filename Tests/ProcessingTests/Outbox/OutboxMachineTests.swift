@@ -115,6 +115,26 @@ final class OutboxMachineTests {
         #expect(result { asked() }.contains(.service(Fixture.app)))
     }
 
+    @Test("of a service that has all its calls are asked for as soon as one of them has ended")
+    func crowded() throws {
+        turn.apps = Fixture.apps
+        let gate = gates.index(of: .service(Fixture.app))
+        let now = turn.now
+        var passes: [EndpointGate.Pass] = []
+        while let pass = gates.update(gate, { $0.pass(.first, at: now) }) { passes.append(pass) }
+        outbox.owes(callTo: Fixture.app, at: turn.wall)
+        outbox.schedule(at: now)
+        #expect(result { requests() }.map(\.target) == Topic.outputs.map { .topic($0) })
+        turn.endCalls()
+        #expect(result { requests() }.isEmpty)
+        let first = try #require(passes.first)
+        gates.update(gate) {
+            $0.ended(first, .failed, isRetry: false, took: .zero, at: now, unit: 0)
+        }
+        let asked = result { requests() }.filter { $0.target == .service(Fixture.app) }
+        #expect(asked.map(\.limit) == [1])
+    }
+
     @Test("that are calls leave room for events, however many there are")
     func callsLeaveRoom() {
         let calls = LedgerMeasure.Calls(bundleID: Fixture.app, rows: 95, refused: 0, oldest: nil)
