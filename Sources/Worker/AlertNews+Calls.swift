@@ -3,6 +3,24 @@ import Logging
 import Processing
 
 extension AlertNews {
+    /// No client can be made for the services that trust some authorities.
+    /// - Parameter authorities: Their file; nil for the system's.
+    static func serviceClientFailed(_ authorities: String?, _ cause: String) -> AlertNews {
+        AlertNews(
+            .serviceClientFailed, .error,
+            "No client can be made for calls to inventory services; their apps' grants wait untold",
+            ["ca_file": .text(authorities ?? systems), "cause": .text(cause)])
+    }
+
+    /// There is a client for them again, or the apps file needs none any more.
+    static func serviceClientMade(_ authorities: String?, after: Duration) -> AlertNews {
+        AlertNews(
+            nil, .notice, "Calls to inventory services have their client again, or need it no more",
+            ["ca_file": .text(authorities ?? systems), "failed_for_seconds": .seconds(after)])
+    }
+
+    private static let systems = "the system's"
+
     /// News of fulfilment calls.
     init(_ alert: CallAlert) {
         switch alert {

@@ -26,6 +26,7 @@ struct AlertNews {
         case retriesHalfFull = "retries_half_full"
         case rowEndsWorkers = "row_ends_workers"
         case serviceAway = "service_away"
+        case serviceClientFailed = "service_client_failed"
         case serviceMissing = "service_missing"
         case serviceStillAway = "service_still_away"
     }

@@ -13,84 +13,149 @@ import Threading
 /// Calls inventory services: turns the core's calls into HTTPS calls, and the replies into what they mean.
 ///
 /// Services share a client where they trust the same authorities. Nothing waits within a client: the core's gates let go
-/// no more calls than a client makes at once.
+/// no more calls than a client makes at once. Where no client can be made, such as after its file of authorities has
+/// gone, people are told until there is one, or none is needed.
 final class FulfilmentDriver: Sendable {
     private struct Pending: Sendable {
         let token: OutboxToken
         let app: BundleID
         let key: EventID
         let since: Instant
+        let authorities: String?
     }
 
     private struct Clients: ~Copyable {
         /// By the file of authorities.
-        var all: [String?: HTTPClient] = [:]
+        var table = ClientTable<HTTPClient>()
+        /// Files that no client can be made for.
+        var faults: [String?: Reminder] = [:]
+        /// The version of the apps file that says which clients are needed.
+        var version = 0
         var isStopped = false
+
+        /// - Returns: news of a client that is there again, or needed no more.
+        mutating func endFault(of authorities: String?, at now: Instant) -> AlertNews? {
+            guard var fault = faults.removeValue(forKey: authorities),
+                case .over(let time) = fault.observe(false, at: now)
+            else { return nil }
+            return .serviceClientMade(authorities, after: time)
+        }
+    }
+
+    private enum Sending {
+        case sent
+        case stopped
+        /// No client can be made.
+        case failed(HTTPClientError)
     }
 
     private let core: Mailbox<CoreMail>
-    private let metrics: FulfilmentMetrics
-    private let logger: Logger
+    private let alerts: AlertLog
     /// Most calls at once to all services.
     private let mostCalls: Int
     private let pending = Mutex<[UInt64: Pending]>([:])
     private let clients = Mutex(Clients())
 
-    init(mostCalls: Int, core: Mailbox<CoreMail>, metrics: FulfilmentMetrics, logger: Logger) {
+    init(mostCalls: Int, core: Mailbox<CoreMail>, alerts: AlertLog) {
         self.mostCalls = mostCalls
         self.core = core
-        self.metrics = metrics
-        self.logger = logger
+        self.alerts = alerts
+    }
+
+    /// An apps file is in force. Clients that it does not need end with their last calls.
+    func configured(_ apps: AppsSnapshot) {
+        let (gone, news) = clients.withLock { clients -> ([HTTPClient], [AlertNews]) in
+            guard apps.version > clients.version else { return ([], []) }
+            clients.version = apps.version
+            let services = (apps.content as? VerificationParts)?.services ?? [:]
+            let gone = clients.table.need(Set(services.values.map(\.service.caFile)))
+            var news: [AlertNews] = []
+            for authorities in Array(clients.faults.keys) where !clients.table.needs(authorities) {
+                if let end = clients.endFault(of: authorities, at: .now) { news.append(end) }
+            }
+            return (gone, news)
+        }
+        for news in news { alerts.tell(news) }
+        // Nothing waits for their end: they stop as they are dropped.
+        withExtendedLifetime(gone) {}
     }
 
     /// For the core's thread.
     func post(_ tasks: [CallTask]) {
+        if let apps = tasks.last?.apps { configured(apps) }
         let now = Timestamp.now
         var calls: [String?: [HTTPCall]] = [:]
         var unmade: [Called] = []
         for task in tasks {
             let app = task.grant.claimant.bundleID
             guard let route = (task.apps.content as? VerificationParts)?.services[app] else {
-                unmade.append(Self.unmade(task.token, "the apps file names no service"))
+                unmade.append(Self.unmade(task.token, "the apps file names no service", .unknown))
                 continue
             }
             let call = FulfilmentCall(task.grant, to: route.service, at: now)
             guard let request = try? route.request(call, token: task.token.rawValue) else {
-                unmade.append(Self.unmade(task.token, "the call cannot be sent as it is"))
+                unmade.append(Self.unmade(task.token, "the call cannot be sent as it is", .unknown))
                 continue
             }
-            let waits = Pending(token: task.token, app: app, key: call.key, since: .now)
+            let authorities = route.service.caFile
+            let waits = Pending(
+                token: task.token, app: app, key: call.key, since: .now, authorities: authorities)
             pending.withLock { $0[task.token.rawValue] = waits }
-            calls[route.service.caFile, default: []].append(request)
+            calls[authorities, default: []].append(request)
+        }
+        for (authorities, calls) in calls {
+            // The core waits for an end of each call.
+            switch send(calls, authorities) {
+            case .sent: break
+            case .stopped: ended(calls.map { HTTPOutcome(token: $0.token, result: .failure(.stopped)) })
+            case .failed(let error): unmade += calls.compactMap { unsent($0.token, error) }
+            }
         }
         if !unmade.isEmpty { core.post(.input(.called(unmade))) }
-        for (caFile, calls) in calls where !send(calls, caFile) {
-            // The core waits for an end of each call.
-            ended(calls.map { HTTPOutcome(token: $0.token, result: .failure(.stopped)) })
-        }
     }
 
-    private static func unmade(_ token: OutboxToken, _ words: String) -> Called {
+    private static func unmade(_ token: OutboxToken, _ words: String, _ outcome: CallOutcome) -> Called {
         Called(
-            token: token, result: .notAccepted(ServiceAnswer(isRefusal: false, words)), outcome: .unknown, took: .zero)
+            token: token, result: .notAccepted(ServiceAnswer(isRefusal: false, words)), outcome: outcome, took: .zero)
     }
 
-    private func send(_ calls: [HTTPCall], _ caFile: String?) -> Bool {
-        clients.withLock { clients in
-            guard !clients.isStopped else { return false }
-            if let client = clients.all[caFile], client.send(calls) { return true }
+    /// A call for which there is no client counts as one that the service did not answer: none can be called before
+    /// somebody has mended that, so its gate stops further ones, and they wait in the ledger.
+    private func unsent(_ token: UInt64, _ error: HTTPClientError) -> Called? {
+        guard let waited = pending.withLock({ $0.removeValue(forKey: token) }) else { return nil }
+        alerts.metrics.fulfilment.called(waited.app, .unanswered, took: .zero)
+        return Self.unmade(waited.token, "no call can be made: \(error)", .failed)
+    }
+
+    private func send(_ calls: [HTTPCall], _ authorities: String?) -> Sending {
+        let (sending, news) = clients.withLock { clients -> (Sending, AlertNews?) in
+            guard !clients.isStopped else { return (.stopped, nil) }
+            if let client = clients.table[authorities], client.send(calls) {
+                clients.table.began(calls.count, authorities)
+                return (.sent, nil)
+            }
             // The first call with these authorities, or a client that has ended by itself.
-            guard let made = try? client(caFile) else { return false }
-            clients.all[caFile] = made
-            return made.send(calls)
+            do throws(HTTPClientError) {
+                let made = try client(authorities)
+                clients.table.add(made, for: authorities)
+                let news = clients.endFault(of: authorities, at: .now)
+                guard made.send(calls) else { return (.stopped, news) }
+                clients.table.began(calls.count, authorities)
+                return (.sent, news)
+            } catch {
+                let lasts = clients.faults[authorities, default: Reminder()].observe(true, at: .now)
+                return (.failed(error), lasts == nil ? nil : .serviceClientFailed(authorities, "\(error)"))
+            }
         }
+        if let news { alerts.tell(news) }
+        return sending
     }
 
-    private func client(_ caFile: String?) throws(HTTPClientError) -> HTTPClient {
+    private func client(_ authorities: String?) throws(HTTPClientError) -> HTTPClient {
         // Its own metrics have the names of those of calls to Apple.
         try HTTPClient(
-            configuration: FulfilmentRoute.clientConfiguration(caFile: caFile, maxCalls: mostCalls), logger: logger,
-            registry: PrometheusRegistry()
+            configuration: FulfilmentRoute.clientConfiguration(caFile: authorities, maxCalls: mostCalls),
+            logger: alerts.logger, registry: PrometheusRegistry()
         ) { [weak self] outcomes in self?.ended(outcomes) }
     }
 
@@ -98,9 +163,7 @@ final class FulfilmentDriver: Sendable {
     func stop() {
         let mine = clients.withLock { clients in
             clients.isStopped = true
-            let mine = Array(clients.all.values)
-            clients.all = [:]
-            return mine
+            return clients.table.removeAll()
         }
         for client in mine { client.stop() }
     }
@@ -109,11 +172,13 @@ final class FulfilmentDriver: Sendable {
     private func ended(_ outcomes: [HTTPOutcome]) {
         let waited = pending.withLock { pending in outcomes.map { pending.removeValue(forKey: $0.token) } }
         let now = Timestamp.now
+        var ends: [String?: Int] = [:]
         let called = zip(outcomes, waited).compactMap { outcome, waited -> Called? in
             guard let waited else { return nil }
+            ends[waited.authorities, default: 0] += 1
             let answer = FulfilmentAnswer(FulfilmentReply(outcome.result), to: waited.key, at: now)
             let took = Instant.now - waited.since
-            metrics.called(waited.app, answer.label, took: took)
+            alerts.metrics.fulfilment.called(waited.app, answer.label, took: took)
             return Called(
                 token: waited.token,
                 result: answer.isAccepted
@@ -121,6 +186,15 @@ final class FulfilmentDriver: Sendable {
                 outcome: answer.outcome, took: took, retryAfter: answer.retryAfter)
         }
         if !called.isEmpty { core.post(.input(.called(called))) }
+        let gone = clients.withLock { [ends] clients -> [HTTPClient] in
+            var gone: [HTTPClient] = []
+            for (authorities, calls) in ends {
+                if let client = clients.table.ended(calls, authorities) { gone.append(client) }
+            }
+            return gone
+        }
+        // This may be the thread of one of them, which ends by itself once it is dropped.
+        withExtendedLifetime(gone) {}
     }
 }
 

@@ -65,11 +65,10 @@ final class WorkerDrivers: Sendable {
             throw .failed(error.description)
         }
         apple = try Self.apple(configuration, core, events, metrics, logger, registry)
-        fulfilment = FulfilmentDriver(
-            mostCalls: settings.inFlight, core: core, metrics: metrics.fulfilment, logger: logger)
-        consumer = try Self.consumer(configuration.kafka, ledger, core, events, metrics, activity, logger, registry)
         let producing = Producing(configuration.kafka, logger: logger, registry: registry)
         alerts = AlertLog(logger: logger, metrics: metrics, topics: producing.names)
+        fulfilment = FulfilmentDriver(mostCalls: settings.inFlight, core: core, alerts: alerts)
+        consumer = try Self.consumer(configuration.kafka, ledger, core, events, metrics, activity, logger, registry)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
             fulfilment: fulfilment, writer: writer, side: side, clock: clock, metrics: metrics, activity: activity,
@@ -83,6 +82,12 @@ final class WorkerDrivers: Sendable {
         } catch {
             throw .failed(error.description)
         }
+    }
+
+    /// An apps file was read again.
+    func apply(_ apps: AppsSnapshot) {
+        fulfilment.configured(apps)
+        core.post(.input(.apps(apps)))
     }
 
     /// Ends every thread, in the order in which they need each other.

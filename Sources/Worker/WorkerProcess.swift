@@ -93,7 +93,7 @@ public struct WorkerProcess {
                     logger.info("Stopping: what is under way is finished, the rest is read again by the next worker")
                     drivers.core.post(.input(.stop))
                 case .reload:
-                    if let next = apps.reload(at: .now) { drivers.core.post(.input(.apps(next))) }
+                    if let next = apps.reload(at: .now) { drivers.apply(next) }
                 case .stopped, .clientFailed: return event
                 }
             }

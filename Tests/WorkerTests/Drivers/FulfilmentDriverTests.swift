@@ -25,6 +25,16 @@ final class FulfilmentDriverTests {
     private let core: Mailbox<CoreMail>
     private let driver: FulfilmentDriver
     private let registry = PrometheusRegistry()
+    private let lines = Lines()
+
+    private final class Lines: LogHandler {
+        private let lines = Mutex<[(level: Logger.Level, metadata: Logger.Metadata)]>([])
+        var all: [(level: Logger.Level, metadata: Logger.Metadata)] { lines.withLock { $0 } }
+
+        func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
+            lines.withLock { $0.append((level, metadata)) }
+        }
+    }
 
     init() throws {
         service = try InventoryService(secrets: [Self.secret], now: { .now })
@@ -32,8 +42,9 @@ final class FulfilmentDriverTests {
         try service.rootPEM.write(toFile: caFile, atomically: true, encoding: .utf8)
         core = try Mailbox(bound: 100)
         driver = FulfilmentDriver(
-            mostCalls: 100, core: core, metrics: FulfilmentMetrics(registry),
-            logger: Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text)))
+            mostCalls: 100, core: core,
+            alerts: AlertLog(
+                logger: Logger(label: "test", handler: lines), metrics: WorkerMetrics(registry), topics: [:]))
     }
 
     deinit {
@@ -43,12 +54,13 @@ final class FulfilmentDriverTests {
     }
 
     private func apps(
-        url: String? = nil, secrets: [String] = [secret], timeout: Duration = .seconds(20), trusts: Bool = true
+        url: String? = nil, secrets: [String] = [secret], timeout: Duration = .seconds(20), trusts: Bool = true,
+        caFile file: String? = nil
     ) throws -> AppsSnapshot {
         let route = FulfilmentRoute(
             FulfilmentService(
                 url: url ?? service.url, secrets: secrets.map { SigningSecret($0) }, timeout: timeout, mostCalls: 50,
-                caFile: trusts ? caFile : nil))
+                caFile: trusts ? file ?? caFile : nil))
         let verifiers = SignatureVerifiers(roots: try .apple())
         return AppsSnapshot(
             version: 1, endpoints: [], services: [],
@@ -145,6 +157,33 @@ final class FulfilmentDriverTests {
     func unusable() throws {
         let called = try call(grant(), apps(url: "https://\(String(repeating: "a", count: 9000))/"))
         #expect(called.result == .notAccepted(ServiceAnswer(isRefusal: false, "the call cannot be sent as it is")))
+    }
+
+    @Test("without a client that could make them are told with the cause, once a while, and so is the end of it")
+    func noClient() throws {
+        let gone = caFile + ".gone"
+        defer { try? FileManager.default.removeItem(atPath: gone) }
+        for _ in 0..<2 {
+            let called = try call(grant(), apps(caFile: gone))
+            #expect(called.outcome == .failed && called.result != .accepted)
+            #expect(called.fault?.hasPrefix("no call can be made: the setting caFile cannot be used") == true)
+        }
+        #expect(lines.all.map(\.level) == [.error])
+        #expect(lines.all.first?.metadata["ca_file"] == .text(gone))
+        #expect(registry.render().contains("grantor_alerts_total{kind=\"service_client_failed\"} 1\n"))
+        #expect(try call(grant("2"), apps()).result == .accepted, "other services have theirs")
+        try FileManager.default.copyItem(atPath: caFile, toPath: gone)
+        #expect(try call(grant(), apps(caFile: gone)).result == .accepted)
+        #expect(lines.all.map(\.level) == [.error, .notice])
+    }
+
+    @Test("go on under a former apps file, whose client ends with them, and under the next one")
+    func formerFile() throws {
+        let former = try apps()
+        #expect(try call(grant(), former).result == .accepted)
+        driver.configured(AppsSnapshot(version: 2, endpoints: [], services: [], content: 0))
+        for id in ["2", "3"] { #expect(try call(grant(id), former).result == .accepted) }
+        #expect(service.soFar.applied.count == 3)
     }
 
     @Test("end with the driver")

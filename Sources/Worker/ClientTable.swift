@@ -1,0 +1,51 @@
+/// Clients by the authorities that they trust, with the calls that each has under way. Pure.
+///
+/// One that no service of the apps file in force needs is let go as its last call ends: apps files change, and each
+/// client has a thread.
+struct ClientTable<Client> {
+    private struct Entry {
+        var client: Client
+        var calls = 0
+    }
+
+    private var entries: [String?: Entry] = [:]
+    private var needed: Set<String?> = []
+
+    /// The client for a file of authorities; nil where none was made. Nil is the file of the system's.
+    subscript(_ authorities: String?) -> Client? { entries[authorities]?.client }
+
+    func needs(_ authorities: String?) -> Bool { needed.contains(authorities) }
+
+    /// Another apps file is in force.
+    /// - Returns: the clients that are let go.
+    mutating func need(_ authorities: Set<String?>) -> [Client] {
+        needed = authorities
+        return entries.keys.compactMap { letGo($0) }
+    }
+
+    /// A client was made, or made in the place of one that has ended by itself: its calls end, too.
+    mutating func add(_ client: Client, for authorities: String?) {
+        entries[authorities] = Entry(client: client, calls: entries[authorities]?.calls ?? 0)
+    }
+
+    mutating func began(_ calls: Int, _ authorities: String?) { entries[authorities]?.calls += calls }
+
+    /// Calls have ended.
+    /// - Returns: the client, if it is let go.
+    mutating func ended(_ calls: Int, _ authorities: String?) -> Client? {
+        entries[authorities]?.calls -= calls
+        return letGo(authorities)
+    }
+
+    private mutating func letGo(_ authorities: String?) -> Client? {
+        guard let entry = entries[authorities], entry.calls <= 0, !needed.contains(authorities) else { return nil }
+        entries[authorities] = nil
+        return entry.client
+    }
+
+    /// All of them are let go.
+    mutating func removeAll() -> [Client] {
+        defer { entries = [:] }
+        return entries.values.map(\.client)
+    }
+}
