@@ -61,7 +61,7 @@ enum QuarantineCommand {
             ("key", record.key.map { String(decoding: $0, as: UTF8.self) } ?? "-"), ("bytes", "\(shown.size)"),
             ("sha256", shown.digest),
         ]
-        let headers = QuarantinedRecord.own(record.headers).map { header in
+        let headers = shown.own.map { header in
             (header.name, header.value.map { String(decoding: $0, as: UTF8.self) } ?? "-")
         }
         try context.output(
@@ -90,7 +90,7 @@ enum QuarantineCommand {
         do throws(KafkaError) {
             delivery = try context.quarantine(settings).send(
                 KafkaProducerRecord(
-                    topic: topic, key: record.key, value: record.value, headers: QuarantinedRecord.own(record.headers)))
+                    topic: topic, key: record.key, value: record.value, headers: shown.own))
         } catch {
             throw refused(error, settings)
         }

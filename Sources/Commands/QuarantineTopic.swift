@@ -46,24 +46,19 @@ struct QuarantinedRecord: Hashable, Sendable {
     let digest: String
     /// Whether it has no value, because the topic did not take it.
     let isStub: Bool
+    /// The headers that the record came with.
+    let own: [RecordHeader]
 
     init(_ record: InputRecord) {
-        func header(_ name: String) -> String? {
-            record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
-        }
+        let label = QuarantineLabel(record.headers)
         place = QuarantinePlace(partition: record.origin.partition, offset: record.origin.offset)
         at = record.timestamp
-        reason = header("x-quarantine-reason") ?? "not told: another program wrote it"
-        let from = ["x-origin-topic", "x-origin-partition", "x-origin-offset"].map { header($0) ?? "?" }
-        origin = from.joined(separator: "/")
-        isStub = header("x-quarantine-stub") != nil
-        size = header("x-quarantine-size").flatMap { Int($0) } ?? record.value?.count ?? 0
-        digest = header("x-quarantine-sha256") ?? SHA256.hash(record.value ?? []).hex
-    }
-
-    /// The headers that a record came with.
-    static func own(_ headers: [RecordHeader]) -> [RecordHeader] {
-        headers.filter { !$0.name.hasPrefix("x-quarantine") && !$0.name.hasPrefix("x-origin-") }
+        reason = label?.reason ?? "not told: another program wrote it"
+        origin = label.map { "\($0.origin)" } ?? "?/?/?"
+        isStub = label?.stub != nil
+        size = label?.stub?.size ?? record.value?.count ?? 0
+        digest = label?.stub?.digest ?? SHA256.hash(record.value ?? []).hex
+        own = label?.own ?? record.headers
     }
 
     var json: JSONOutput {

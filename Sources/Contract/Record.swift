@@ -1,5 +1,3 @@
-public import Cryptography
-
 /// The topics that Grantor reads and writes.
 public enum Topic: String, Hashable, Sendable, CaseIterable {
     /// The input: submissions.
@@ -176,80 +174,4 @@ public enum CloudEvent {
 
     /// The header that names an event's type.
     static func typeHeader(_ type: String) -> RecordHeader { RecordHeader("ce_type", type) }
-}
-
-/// A quarantined record that the quarantine topic did not take, by its origin and content. The outbox keeps it.
-public struct QuarantineStub: Hashable, Sendable {
-    public let origin: Origin
-    public let reason: String
-    /// The record's own time.
-    public let timestamp: Timestamp
-    /// SHA-256 of the record's value.
-    public let digest: SHA256Digest
-    /// Bytes of the record's value.
-    public let size: Int
-
-    public init(origin: Origin, reason: String, timestamp: Timestamp, digest: SHA256Digest, size: Int) {
-        self.origin = origin
-        self.reason = reason
-        self.timestamp = timestamp
-        self.digest = digest
-        self.size = size
-    }
-
-    public init(of record: InputRecord, reason: String) {
-        self.init(
-            origin: record.origin, reason: reason, timestamp: record.timestamp ?? Timestamp(milliseconds: 0),
-            digest: SHA256.hash(record.value ?? []), size: record.value?.count ?? 0)
-    }
-}
-
-/// `receipts.quarantined`: a record of the input topic that could not be read.
-///
-/// Its time is the record's, and its id is made of the record's origin and content. So a record that is read again
-/// gives the same event.
-public enum QuarantinedEvent {
-    /// Header that holds the event's id.
-    public static let idHeader = "x-quarantine-id"
-
-    /// Makes the event of a record: key, value and headers as they came, then why and where from.
-    public static func event(of record: InputRecord, reason: String) -> Event {
-        let stub = QuarantineStub(of: record, reason: reason)
-        let id = id(of: stub)
-        return Event(
-            id: id, topic: .quarantined, key: record.key, headers: record.headers + headers(of: stub, id: id),
-            value: record.value)
-    }
-
-    /// Makes the event for a record that the topic did not take. It has the same id and no key and value, but the
-    /// value's SHA-256 and size.
-    public static func event(of stub: QuarantineStub) -> Event {
-        let id = id(of: stub)
-        let headers =
-            headers(of: stub, id: id) + [
-                RecordHeader("x-quarantine-stub", "the record could not be written here; it stands at its origin"),
-                RecordHeader("x-quarantine-sha256", stub.digest.hex),
-                RecordHeader("x-quarantine-size", String(stub.size)),
-            ]
-        return Event(id: id, topic: .quarantined, key: nil, headers: headers, value: nil)
-    }
-
-    private static func headers(of stub: QuarantineStub, id: EventID) -> [RecordHeader] {
-        [
-            RecordHeader("x-quarantine-reason", stub.reason),
-            RecordHeader("x-quarantined-at", stub.timestamp.rfc3339),
-            RecordHeader("x-origin-topic", stub.origin.topic),
-            RecordHeader("x-origin-partition", String(stub.origin.partition)),
-            RecordHeader("x-origin-offset", String(stub.origin.offset)),
-            RecordHeader(idHeader, id.rawValue),
-        ]
-    }
-
-    private static func id(of stub: QuarantineStub) -> EventID {
-        // Byte by byte in decimal, as ever: an id that changes is another event.
-        let digest = stub.digest.bytes.map { String($0) }.joined(separator: ".")
-        let origin = stub.origin
-        let name = "quarantined:\(origin.topic):\(origin.partition):\(origin.offset):\(digest)"
-        return EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: name))
-    }
 }

@@ -49,6 +49,22 @@ struct QuarantineCommandTests {
         #expect(grantor.ledger.questions == ["resubmit by anna: receipts.quarantined/1/40: mended"])
     }
 
+    @Test("What a producer copied from another record of the topic is shown as its own, and not believed")
+    func copied() {
+        let other = InputRecord(origin: FixedLedger.origin, key: nil, value: nil, timestamp: FixedLedger.time)
+        let headers = QuarantinedEvent.event(of: QuarantineStub(of: other, reason: "another")).headers
+        let origin = Origin(topic: "receipts.submitted", partition: 6, offset: 1)
+        let event = QuarantinedEvent.event(
+            of: InputRecord(origin: origin, key: nil, value: [1, 2], headers: headers, timestamp: nil),
+            reason: "no JSON")
+        let shown = QuarantinedRecord(
+            InputRecord(
+                origin: Origin(topic: "receipts.quarantined", partition: 0, offset: 3), key: nil, value: event.value,
+                headers: event.headers, timestamp: nil))
+        #expect(shown.reason == "no JSON" && shown.origin == "\(origin)")
+        #expect(!shown.isStub && shown.size == 2 && shown.own == headers)
+    }
+
     @Test("A stub has nothing to submit, and says where the record is")
     func stub() {
         let result = grantor("quarantine resubmit 1/41 \(note)")

@@ -49,7 +49,7 @@ struct AnswersTests {
     @Test("A record that is quarantined again under its id counts once")
     func quarantined() {
         var answers = Answers()
-        let headers = [RecordHeader(name: QuarantinedEvent.idHeader, value: Array("id".utf8))]
+        let headers = QuarantinedEvent.event(of: record("x"), reason: "no JSON").headers
         answers.take([record("x", headers), record("x", headers)], of: Topic.quarantined.defaultName)
         #expect(answers.quarantined == 1)
     }

@@ -5,7 +5,7 @@ import Kafka
 struct Answers {
     private(set) var records = 0
     /// Ids of quarantined records; one that is read again is quarantined again under the same id.
-    private var quarantinedIDs: Set<[UInt8]> = []
+    private var quarantinedIDs: Set<EventID> = []
     /// Records that are no event.
     private(set) var unreadable = 0
     /// Bytes seen under an event id; more than one text means that copies differ.
@@ -50,7 +50,7 @@ struct Answers {
     }
 
     private mutating func quarantined(_ record: InputRecord) {
-        guard let id = record.headers.first(where: { $0.name == QuarantinedEvent.idHeader })?.value else {
+        guard let id = QuarantineLabel(record.headers)?.id else {
             unreadable += 1
             return
         }

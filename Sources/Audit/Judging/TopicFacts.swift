@@ -83,16 +83,12 @@ extension InputRecord {
 
     /// The place that a record of the quarantine topic came from, and its content there.
     var quarantined: (Origin, UInt64)? {
-        func text(_ name: String) -> String? { header(name).map { String(decoding: $0, as: UTF8.self) } }
-        guard let topic = text("x-origin-topic"), let partition = text("x-origin-partition").flatMap({ Int32($0) }),
-            let offset = text("x-origin-offset").flatMap({ Int64($0) })
-        else { return nil }
-        let origin = Origin(topic: topic, partition: partition, offset: offset)
-        guard let digits = header("x-quarantine-sha256") else {
-            return (origin, .quarantined(SHA256.hash(value ?? []), isStub: false))
+        guard let label = QuarantineLabel(headers) else { return nil }
+        guard let stub = label.stub else {
+            return (label.origin, .quarantined(SHA256.hash(value ?? []), isStub: false))
         }
-        guard let digest = SHA256Digest(hex: digits) else { return nil }
-        return (origin, .quarantined(digest, isStub: true))
+        guard let digest = SHA256Digest(hex: Array(stub.digest.utf8)) else { return nil }
+        return (label.origin, .quarantined(digest, isStub: true))
     }
 }
 

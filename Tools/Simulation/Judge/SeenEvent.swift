@@ -101,13 +101,5 @@ final class SeenEvent {
         }
     }
 
-    private static func origin(_ event: Event) -> Origin? {
-        func header(_ name: String) -> String? {
-            event.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
-        }
-        guard let topic = header("x-origin-topic"), let partition = header("x-origin-partition").flatMap({ Int32($0) }),
-            let offset = header("x-origin-offset").flatMap({ Int64($0) })
-        else { return nil }
-        return Origin(topic: topic, partition: partition, offset: offset)
-    }
+    private static func origin(_ event: Event) -> Origin? { QuarantineLabel(event.headers)?.origin }
 }

@@ -136,7 +136,7 @@ final class Witness {
         let (one, other) = (seen.bytes, event)
         let areWhole = one.value != nil && other.value != nil
         let isSame =
-            zip(one.headers, other.headers).allSatisfy { $0 == $1 || $0.name == "x-quarantine-reason" }
+            zip(one.headers, other.headers).allSatisfy { $0 == $1 || $0.name == QuarantineHeader.reason.rawValue }
             && (!areWhole || one.value == other.value && one.headers.count == other.headers.count)
         if !isSame { fail(.copies, "\(seen.id) was \(one), is \(other)") }
     }
