@@ -2,9 +2,6 @@ public import Contract
 public import Ledger
 import Scheduling
 
-/// Reads the password anew, which may be another one since the last connect. People are told the error's text.
-public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
-
 /// Where a ledger on PostgreSQL is, and how it is used.
 public struct PostgresLedgerConfiguration: Sendable {
     private(set) var options: PostgresOptions

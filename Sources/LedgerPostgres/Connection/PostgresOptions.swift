@@ -1,5 +1,9 @@
 import CLibpq
 import Glibc
+public import Ledger
+
+/// Reads the password anew, which may be another one since the last connect. People are told the error's text.
+public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
 ///
