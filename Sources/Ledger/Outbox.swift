@@ -14,6 +14,12 @@ public enum OutboxKey: Hashable, Sendable {
 }
 
 extension OutboxKey {
+    /// The event of a grant, and the copy that a submission may have asked for: the grant's own may come again, in
+    /// another record.
+    public static func telling(of grant: GrantReference, to submission: SubmissionID) -> [OutboxKey] {
+        [.granted(grant, repeatOf: nil), .granted(grant, repeatOf: submission)]
+    }
+
     public var target: OutboxTarget {
         switch self {
         case .granted: .topic(.granted)
@@ -76,6 +82,18 @@ extension OutboxKey {
 
 extension QuarantineStub {
     public var outboxKey: OutboxKey { .quarantined(origin, digest) }
+
+    /// Of a record whose decision the ledger refuses, and cannot hold either.
+    public init(refused subject: Decision.Subject) {
+        let (digest, receivedAt) =
+            switch subject {
+            case .submission(let submission): (ClaimDigest(of: submission), submission.receivedAt)
+            case .malformed(let malformed): (malformed.digest, malformed.receivedAt)
+            }
+        self.init(
+            origin: subject.origin, reason: QuarantineReason.refusedByLedger.words, timestamp: receivedAt,
+            digest: digest.digest, size: 0)
+    }
 }
 
 extension SHA256Digest {

@@ -89,7 +89,7 @@ struct RetryPolicy: Sendable {
         case .hold(let cause, let detail, let purchases):
             return .wait(held(cause, &state, detail: detail, purchases, wall: wall, using: &generator))
         case .retry(let cause, let notBefore):
-            stopClock(&state, wall: wall)
+            stopClock(&state)
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
             if !isTroubled { count(cause.rawValue, cause.sentence, &state, wall) }
             let undecided = Undecided(state.history)
@@ -118,10 +118,9 @@ struct RetryPolicy: Sendable {
 
     /// The row of a submission that is not asked about, because its endpoint is away.
     static func notAsked(
-        _ state: inout AttemptState, endpoint: Endpoint, awayFor: Duration, wall: Timestamp,
-        using generator: inout SplitMix64
+        _ state: inout AttemptState, endpoint: Endpoint, awayFor: Duration, using generator: inout SplitMix64
     ) -> RetryEntry {
-        stopClock(&state, wall: wall)
+        stopClock(&state)
         let most = min(max(awayFor * awayShare, awayLeast), awayMost)
         let delay = most * Double.random(in: 0.5...1, using: &generator)
         let cause = RetryCause.endpointUnavailable
@@ -142,14 +141,14 @@ struct RetryPolicy: Sendable {
         wall: Timestamp, using generator: inout SplitMix64
     ) -> RetryEntry {
         count(cause.rawValue, detail, &state, wall)
-        stopClock(&state, wall: wall)
+        stopClock(&state)
         let delay = heldBackoff.delay(afterFailures: state.attempts, using: &generator)
         return entry(.held(cause), detail, after: delay, state, purchases)
     }
 
     /// The row of a submission whose check has ended worker after worker. It is due when a person says so.
-    static func endsWorkers(_ state: inout AttemptState, wall: Timestamp) -> RetryEntry {
-        stopClock(&state, wall: wall)
+    static func endsWorkers(_ state: inout AttemptState) -> RetryEntry {
+        stopClock(&state)
         return entry(
             .held(.endsWorkers), "Its check has begun again and again, and ended each worker.", after: .zero, state)
     }
@@ -222,7 +221,7 @@ struct RetryPolicy: Sendable {
     }
 
     /// Another reply than a doubting one came, so the time since the latest doubting one does not count.
-    private static func stopClock(_ state: inout AttemptState, wall: Timestamp) {
+    private static func stopClock(_ state: inout AttemptState) {
         guard let doubt = state.doubt, doubt.runningSince != nil else { return }
         state.doubt = Doubt(replies: doubt.replies, elapsed: doubt.elapsed, runningSince: nil)
     }

@@ -101,6 +101,62 @@ struct Flight {
     }
 }
 
+extension Flight {
+    /// A row of `retries` that is due.
+    init(_ row: DueRetry) {
+        self.init(.row(row.lease))
+        bytes = Int64(row.submission.evidence.byteCount)
+        subject = .submission(row.submission)
+        attempts.attempts = row.attempts
+        attempts.history = row.history
+        attempts.doubt = row.doubt
+        takings = UInt8(clamping: row.takings)
+        waitedFor = row.cause
+    }
+
+    /// A row that nobody needs to be asked about still needs an endpoint to be due at: the app's own.
+    var endpoint: Endpoint {
+        question?.endpoint ?? Endpoint(.serverAPI, .production, key: submission?.bundleID.rawValue ?? "")
+    }
+
+    /// Its lease on a row of `retries`, unless that is gone.
+    var lease: RetryLease? { if case .row(let lease) = source, !isOrphan { lease } else { nil } }
+
+    /// A lease counts its row as taken. Between its checks a suspect one counts no more than before it was taken.
+    func renewal(isMarked: Bool) -> LeaseRenewal? {
+        guard case .row(let lease) = source else { return nil }
+        return LeaseRenewal(lease, takings: Int(takings) - (isSuspect && !isMarked ? 1 : 0))
+    }
+
+    /// The decision that is to be written for it. A second write of it is the same to the last byte, its time included.
+    mutating func decision(at wall: Timestamp, tellsWaiting: Bool) -> Decision? {
+        guard let subject, let content else { return nil }
+        let origin: DecisionSource
+        switch source {
+        case .record(_, _, _, let ownership): origin = .record(ownership)
+        case .row(let lease): origin = .row(lease)
+        case .nobody: return nil
+        }
+        let moment = decidedAt ?? wall
+        decidedAt = moment
+        var begins = false
+        if tellsWaiting, case .wait(let entry) = content { begins = beginsToWait(entry) }
+        return Decision(
+            subject: subject, source: origin, content: content, attempts: attempts.attempts, decidedAt: moment,
+            owesCall: options.owesCall, tellsWaiting: begins, repeats: options.repeats,
+            doubtsNothingNew: options.doubtsNothingNew)
+    }
+
+    /// Whether it begins to wait, or begins to wait for somebody else than its row says.
+    func beginsToWait(_ entry: RetryEntry) -> Bool {
+        switch (waitedFor, entry.cause) {
+        case (nil, _), (.held, .retrying), (.retrying, .held): true
+        case (.held(let before), .held(let cause)): before != cause
+        case (.retrying, .retrying): false
+        }
+    }
+}
+
 /// Holds a large value that few submissions have.
 private final class Box<Value> {
     let value: Value
@@ -214,6 +270,10 @@ typealias Flights = Slab<Flight, SubmissionInFlight>
 extension Flights: WaitingSubmissions {
     /// Whether a token in a gate's queue still stands for a submission that waits there.
     func isWaiting(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .waiting }
+
+    func isLookingUp(_ token: SubmissionToken) -> Bool {
+        contains(token) && self[token].state == .lookingUp && self[token].lookUp != nil
+    }
 
     func isAwaitingMark(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .marking }
     func isInCheck(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state.isInCheck }

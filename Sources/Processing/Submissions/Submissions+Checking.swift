@@ -41,8 +41,7 @@ extension Submissions {
         var loading: [SubmissionToken] = []
         for token in tokens {
             guard let record = flights[token].record else { continue }
-            let mayBeKnown = record.origin.offset <= highestOrigin ?? -1
-            begin(token, record, mayBeKnown: mayBeKnown, loading: &loading, &turn)
+            begin(token, record, mayBeKnown: record.origin.offset <= highestOrigin ?? -1, loading: &loading, &turn)
         }
         load(loading, &turn)
     }
@@ -67,8 +66,7 @@ extension Submissions {
     /// The outcomes of a batch are known: each record is checked against the one of its origin. The record whose check
     /// ends workers is quarantined unread.
     mutating func outcomesLoaded(_ tokens: [SubmissionToken], _ outcomes: [KnownOutcome], _ turn: inout Turn) {
-        var byOrigin: [Origin: KnownOutcome] = [:]
-        for outcome in outcomes { byOrigin[outcome.origin] = outcome }
+        let byOrigin = Dictionary(outcomes.map { ($0.origin, $0) }) { $1 }
         for token in tokens where flights.contains(token) && flights[token].state == .loading {
             guard let record = flights[token].record else { continue }
             let known = byOrigin[record.origin]
@@ -86,20 +84,13 @@ extension Submissions {
 
     /// A due row is checked again from the start: the apps file and roots may have changed since.
     mutating func admit(_ row: DueRetry, _ turn: inout Turn) {
-        var flight = Flight(.row(row.lease))
-        flight.bytes = Int64(row.submission.evidence.byteCount)
-        flight.attempts.attempts = row.attempts
-        flight.attempts.history = row.history
-        flight.attempts.doubt = row.doubt
-        flight.takings = UInt8(clamping: row.takings)
-        flight.waitedFor = row.cause
+        let flight = Flight(row)
         limit.take(.due, bytes: flight.bytes)
         let token = flights.insert(flight)
-        flights[token].subject = .submission(row.submission)
-        scheduleRenewal(at: turn.now)
+        if renewAt == nil { renewAt = turn.now + Self.renewInterval }
         guard row.takings < DueRetry.takingsOfSuspicion + PoisonWatch.endsOfPoison else {
             turn.alert(.rowEndsWorkers(row.submission.origin))
-            return decide(token, .wait(RetryPolicy.endsWorkers(&flights[token].attempts, wall: turn.wall)), &turn)
+            return decide(token, .wait(RetryPolicy.endsWorkers(&flights[token].attempts)), &turn)
         }
         flights[token].isSuspect = row.isSuspect
         if row.isSuspect { suspectRows.marked = token }
@@ -164,8 +155,7 @@ extension Submissions {
         let token = checked.token
         switch (flights[token].state, checked.result) {
         case (.checking, .unreadable(let event, let stub, let kind)):
-            news.quarantined(kind, at: stub.origin, turn.now)
-            quarantine(token, event, stub, &turn)
+            quarantine(token, kind, event, stub, &turn)
         case (.checking, .known(let repeats)): redelivered(token, repeats, &turn)
         case (.checking, .malformed(let malformed)):
             flights[token].subject = .malformed(malformed)
@@ -206,21 +196,15 @@ extension Submissions {
     /// Looks all up that wait for it, in one call.
     mutating func makeLookUps(_ turn: inout Turn) {
         guard !lookUps.isEmpty, !turn.ledgerCalls.isUnderWay(.lookUp) else { return }
-        var tokens: [SubmissionToken] = []
-        var questions: [GrantLookup] = []
-        for token in lookUps where flights.contains(token) && flights[token].state == .lookingUp {
-            guard let lookUp = flights[token].lookUp else { continue }
-            tokens.append(token)
-            questions.append(lookUp)
-        }
+        let tokens = lookUps.filter { flights.isLookingUp($0) }
         lookUps.removeAll(keepingCapacity: true)
         guard !tokens.isEmpty else { return }
-        turn.call(.lookUp(questions), for: .lookUp(tokens))
+        turn.call(.lookUp(tokens.compactMap { flights[$0].lookUp }), for: .lookUp(tokens))
     }
 
     /// A grant that answers it spares the call; else it waits for its endpoint.
     mutating func lookedUp(_ tokens: [SubmissionToken], _ grants: [GrantReference?], _ turn: inout Turn) {
-        for (token, grant) in zip(tokens, grants) where flights.contains(token) && flights[token].state == .lookingUp {
+        for (token, grant) in zip(tokens, grants) where flights.isLookingUp(token) {
             if let grant { decide(token, .repeated(grant), &turn) } else { enterGate(token, &turn) }
         }
     }
@@ -241,11 +225,8 @@ extension Submissions {
     /// Lets calls go, and sends those to `retries` whose endpoint is away.
     mutating func advanceGates(mayAsk: Bool, _ turn: inout Turn) {
         let now = turn.now
-        var index = 0
         // Nothing that happens here gives another gate work before the end of the turn.
-        while index < gates.active.count {
-            let gate = gates.active[index]
-            index += 1
+        for gate in gates.active {
             gates.update(gate) { $0.advance(to: now) }
             switch gates.noticeTrouble(at: gate, now, wall: turn.wall) {
             case .began(.apple(let endpoint), let fault): turn.alert(.breakerOpened(endpoint, fault: fault))
@@ -268,16 +249,10 @@ extension Submissions {
         let gone = gates.shed(at: gate, areCrowded: areGatesCrowded, at: turn.now, in: flights)
         // Rows that go back at once were taken too early.
         if !gone.isEmpty { gates.update(gate) { $0.takesEarlySince = nil } }
-        let awayFor = gates[gate].awayFor(at: turn.now)
-        let isKnownAway = gates[gate].breaker.isKnownAway(at: turn.now)
         for token in gone {
-            guard let question = flights[token].question else { continue }
             // From its row, its attempt begins anew.
             flights[token].isContinuing = false
-            let entry = RetryPolicy.notAsked(
-                &flights[token].attempts, endpoint: question.endpoint, awayFor: awayFor, wall: turn.wall,
-                using: &turn.generator)
-            waitInRetries(token, entry, mayDecide: isKnownAway, &turn)
+            waitForEndpoint(token, mayDecide: gates[gate].breaker.isKnownAway(at: turn.now), &turn)
         }
     }
 

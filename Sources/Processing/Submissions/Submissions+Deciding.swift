@@ -13,11 +13,10 @@ extension Submissions {
     /// Applies the retry policy to a verdict.
     mutating func conclude(_ token: SubmissionToken, _ verdict: Verdict, _ turn: inout Turn) {
         let gate = flights[token].gate
-        let endpoint = flights[token].question?.endpoint ?? Self.localEndpoint(flights[token].submission)
-        let isTroubled = gate >= 0 && gates[gate].isTroubled
         let step = RetryPolicy.step(
-            after: verdict, &flights[token].attempts, endpoint: endpoint, isTroubled: isTroubled,
-            doubtLimit: doubtLimit, at: turn.now, wall: turn.wall, using: &turn.generator)
+            after: verdict, &flights[token].attempts, endpoint: flights[token].endpoint,
+            isTroubled: gate >= 0 && gates[gate].isTroubled, doubtLimit: doubtLimit, at: turn.now, wall: turn.wall,
+            using: &turn.generator)
         switch step {
         case .decide(let content): decide(token, content, &turn)
         case .again(let pause):
@@ -25,11 +24,6 @@ extension Submissions {
             delay(token, state, until: turn.now + pause, &turn)
         case .wait(let entry): waitInRetries(token, entry, &turn)
         }
-    }
-
-    /// A row that nobody needs to be asked about still needs an endpoint to be due at: the app's own.
-    private static func localEndpoint(_ submission: Submission?) -> Endpoint {
-        Endpoint(.serverAPI, .production, key: submission?.bundleID.rawValue ?? "")
     }
 
     /// Sends a submission to `retries`, if these have room for it. Else it waits here, and in the end reading stops.
@@ -55,15 +49,30 @@ extension Submissions {
         decide(token, .wait(entry), &turn)
     }
 
+    /// Sends a submission to `retries` whose endpoint cannot be asked now.
+    mutating func waitForEndpoint(_ token: SubmissionToken, mayDecide: Bool = false, _ turn: inout Turn) {
+        guard let question = flights[token].question else { return }
+        let entry = RetryPolicy.notAsked(
+            &flights[token].attempts, endpoint: question.endpoint,
+            awayFor: gates[flights[token].gate].awayFor(at: turn.now), using: &turn.generator)
+        waitInRetries(token, entry, mayDecide: mayDecide, &turn)
+    }
+
     /// Apple's signature was looked at: it decides, or says when the row of `retries` is taken.
     mutating func signatureChecked(
         _ token: SubmissionToken, _ holds: Bool, _ verdict: Verdict?, _ turn: inout Turn
     ) {
+        flights[token].isSigned = holds
+        guard let verdict else { return waitAgain(token, &turn) }
+        flights[token].postponed = nil
+        conclude(token, verdict, &turn)
+    }
+
+    /// A submission that was kept from `retries` goes there.
+    mutating func waitAgain(_ token: SubmissionToken, _ turn: inout Turn) {
         guard let entry = flights[token].postponed else { return orphan(token, &turn) }
         flights[token].postponed = nil
-        flights[token].isSigned = holds
-        guard let verdict else { return waitInRetries(token, entry, &turn) }
-        conclude(token, verdict, &turn)
+        waitInRetries(token, entry, &turn)
     }
 
     // MARK: Batches
@@ -75,6 +84,7 @@ extension Submissions {
             flights[token].purchases = purchases.count
         }
         flights[token].content = content
+        flights[token].decidedAt = nil
         writeAgain(token, &turn)
     }
 
@@ -83,9 +93,8 @@ extension Submissions {
         guard !flights[token].isOrphan, let claimant = flights[token].claimant, let content = flights[token].content
         else { return leave(token, &turn) }
         move(token, to: .writing, &turn)
-        let isLeased = if case .row = flights[token].source { true } else { false }
-        batcher.add(
-            token, rows: content.batchRows, BatchKeys(submission: claimant, content), isLeased: isLeased)
+        let keys = BatchKeys(submission: claimant, content)
+        batcher.add(token, rows: content.batchRows, keys, isLeased: !flights[token].isRecord)
     }
 
     mutating func startBatch(_ turn: inout Turn) {
@@ -93,39 +102,11 @@ extension Submissions {
         var decisions: [Decision] = []
         decisions.reserveCapacity(tokens.count)
         for token in tokens {
-            guard let decision = decision(of: token, wall: turn.wall) else { continue }
+            guard let decision = flights[token].decision(at: turn.wall, tellsWaiting: tellsWaiting) else { continue }
             flights[token].isInBatch = true
             decisions.append(decision)
         }
         turn.actions.writes.append(WriteBatch(id: id, decisions: decisions))
-    }
-
-    /// A second write of it is the same to the last byte, its time included.
-    private mutating func decision(of token: SubmissionToken, wall: Timestamp) -> Decision? {
-        guard let subject = flights[token].subject, let content = flights[token].content else { return nil }
-        let source: DecisionSource
-        switch flights[token].source {
-        case .record(_, _, _, let ownership): source = .record(ownership)
-        case .row(let lease): source = .row(lease)
-        case .nobody: return nil
-        }
-        let options = flights[token].options
-        let decidedAt = flights[token].decidedAt ?? wall
-        flights[token].decidedAt = decidedAt
-        return Decision(
-            subject: subject, source: source, content: content, attempts: flights[token].attempts.attempts,
-            decidedAt: decidedAt, owesCall: options.owesCall, tellsWaiting: beginsToWait(token, content),
-            repeats: options.repeats, doubtsNothingNew: options.doubtsNothingNew)
-    }
-
-    /// Whether a submission begins to wait, or begins to wait for somebody else than its row says.
-    private func beginsToWait(_ token: SubmissionToken, _ content: Decision.Content) -> Bool {
-        guard tellsWaiting, case .wait(let entry) = content else { return false }
-        switch (flights[token].waitedFor, entry.cause) {
-        case (nil, _), (.held, .retrying), (.retrying, .held): return true
-        case (.held(let before), .held(let cause)): return before != cause
-        case (.retrying, .retrying): return false
-        }
     }
 
     /// It is unknown whether the batch was written, so the same decisions are written again. Submissions of lost
@@ -145,14 +126,13 @@ extension Submissions {
             flights[token].isInBatch = false
             switch result {
             case .written(let outcome, let events, let passedOver):
-                if !passedOver.isEmpty, let left = flights[token].content?.passedOver,
-                    case .submission(let submission)? = flights[token].subject
-                {
-                    news.passedOver(left, by: submission.claimant, turn.now)
+                if !passedOver.isEmpty, let claimant = flights[token].claimant {
+                    news.passedOver(flights[token].content?.passedOver, by: claimant, turn.now)
                 }
                 written(token, outcome, &turn)
                 publish(token, events, &turn)
             case .notOwned: notOwned(token, &turn)
+            case _ where flights[token].isOrphan: leave(token, &turn)
             case .nothingNew: nothingNew(token, &turn)
             case .undecided: undecided(token, &turn)
             case .toBeHeld(let cause, let detail): toBeHeld(token, cause, detail, &turn)
@@ -169,12 +149,11 @@ extension Submissions {
         case .retrying, .held:
             guard case .wait(let entry) = flights[token].content else { break }
             let due = turn.now + .milliseconds(entry.delay)
-            switch entry.cause {
-            case .retrying(_, let endpoint):
-                turn.signal(.rowWaits(gate: gates.index(of: .apple(endpoint)), due: due))
-            case .held: turn.signal(.rowWaits(gate: nil, due: due))
+            let gate: Int? = if let endpoint = entry.cause.endpoint { gates.index(of: .apple(endpoint)) } else { nil }
+            turn.signal(.rowWaits(gate: gate, due: due))
+            if !flights[token].isRecord, tellsWaiting, flights[token].beginsToWait(entry) {
+                turn.signal(.outboxDue(turn.now))
             }
-            if !flights[token].isRecord, beginsToWait(token, .wait(entry)) { turn.signal(.outboxDue(turn.now)) }
         case .granted, .redelivery, .repeated, .failed:
             // Events of due rows are owed from the start, and calls come before events.
             if flights[token].options.owesCall, let app = flights[token].claimant?.bundleID {
@@ -198,19 +177,15 @@ extension Submissions {
     /// Everything that Apple has was granted before, and the claim seems to be about a new purchase. That is a doubt
     /// at first. After the doubt's limit the former grant answers the claim.
     private mutating func nothingNew(_ token: SubmissionToken, _ turn: inout Turn) {
-        flights[token].decidedAt = nil
-        guard !flights[token].isOrphan else { return leave(token, &turn) }
-        if case .grant(_, by: .local) = flights[token].content, let question = flights[token].question {
+        if case .grant(_, by: .local) = flights[token].content, flights[token].question != nil {
             // Its signature stood in for Apple's reply, so it is a doubt only once Apple has been asked.
-            let entry = RetryPolicy.notAsked(
-                &flights[token].attempts, endpoint: question.endpoint,
-                awayFor: gates[flights[token].gate].awayFor(at: turn.now), wall: turn.wall, using: &turn.generator)
-            return waitInRetries(token, entry, &turn)
+            return waitForEndpoint(token, &turn)
         }
         guard let endpoint = flights[token].question?.endpoint,
             RetryPolicy.doubted(.nothingNew, &flights[token].attempts, limit: doubtLimit, wall: turn.wall)
         else {
             flights[token].options.doubtsNothingNew = false
+            flights[token].decidedAt = nil
             return writeAgain(token, &turn)
         }
         let entry = RetryPolicy.nothingNew(flights[token].attempts, endpoint: endpoint, using: &turn.generator)
@@ -219,16 +194,14 @@ extension Submissions {
 
     /// Another unfinished transaction has one of its keys, so the same decision is written again a little later.
     private mutating func undecided(_ token: SubmissionToken, _ turn: inout Turn) {
-        guard !flights[token].isOrphan else { return leave(token, &turn) }
         // The grant that answered it was there when it was looked up, and went with a ledger that was set back.
         if case .repeated = flights[token].content {
             flights[token].content = nil
-            flights[token].decidedAt = nil
             return enterGate(token, &turn)
         }
-        let times = min(flights[token].timesUndecided, 99) + 1
-        flights[token].timesUndecided = times
-        let pause = Self.undecidedPause.delay(afterFailures: Int(times), using: &turn.generator)
+        flights[token].timesUndecided = min(flights[token].timesUndecided, 99) + 1
+        let times = Int(flights[token].timesUndecided)
+        let pause = Self.undecidedPause.delay(afterFailures: times, using: &turn.generator)
         delay(token, .rewriting, until: turn.now + pause, &turn)
     }
 
@@ -236,8 +209,6 @@ extension Submissions {
     private mutating func toBeHeld(
         _ token: SubmissionToken, _ cause: HoldCause, _ detail: String, _ turn: inout Turn
     ) {
-        flights[token].decidedAt = nil
-        guard !flights[token].isOrphan else { return leave(token, &turn) }
         let entry = RetryPolicy.held(
             cause, &flights[token].attempts, detail: detail, wall: turn.wall, using: &turn.generator)
         waitInRetries(token, entry, &turn)
@@ -246,30 +217,12 @@ extension Submissions {
     /// The ledger refuses the data of a decision, so it is held. If it cannot be held either, it is quarantined as a
     /// stub.
     private mutating func refused(_ token: SubmissionToken, _ detail: String, _ turn: inout Turn) {
-        flights[token].decidedAt = nil
-        guard !flights[token].isOrphan, let subject = flights[token].subject else { return leave(token, &turn) }
+        guard let subject = flights[token].subject else { return leave(token, &turn) }
         turn.alert(.decisionRefused(subject.origin, detail: detail))
         let wasHeld = if case .wait = flights[token].content { true } else { false }
-        if !wasHeld, case .submission = subject {
-            return toBeHeld(token, .decisionRefused, detail, &turn)
-        }
-        guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token, &turn) }
-        let stub = Self.stub(of: subject)
-        news.quarantined(.refusedByLedger, at: stub.origin, turn.now)
-        let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
-        beginPublishing(token, events: 1, &turn)
-        turn.signal(.publish(QuarantinedEvent.event(of: stub), .submission(token), entry))
-    }
-
-    private static func stub(of subject: Decision.Subject) -> QuarantineStub {
-        let (digest, receivedAt) =
-            switch subject {
-            case .submission(let submission): (ClaimDigest(of: submission), submission.receivedAt)
-            case .malformed(let malformed): (malformed.digest, malformed.receivedAt)
-            }
-        return QuarantineStub(
-            origin: subject.origin, reason: QuarantineReason.refusedByLedger.words, timestamp: receivedAt,
-            digest: digest.digest, size: 0)
+        if !wasHeld, case .submission = subject { return toBeHeld(token, .decisionRefused, detail, &turn) }
+        let stub = QuarantineStub(refused: subject)
+        quarantine(token, .refusedByLedger, QuarantinedEvent.event(of: stub), stub, &turn)
     }
 
     // MARK: Events
@@ -278,50 +231,43 @@ extension Submissions {
     /// of an outcome that stands at the record's origin, so the outcome is told as well. A repeat is not, because its
     /// app's wish is not known.
     mutating func quarantine(
-        _ token: SubmissionToken, _ event: Event, _ stub: QuarantineStub, _ turn: inout Turn
+        _ token: SubmissionToken, _ kind: QuarantineReason.Kind, _ event: Event, _ stub: QuarantineStub,
+        _ turn: inout Turn
     ) {
-        guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token, &turn) }
-        let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
-        let known = flights[token].known
-        flights[token].known = nil
-        let outcome = known?.kind == .repeated ? [] : told(known)
-        beginPublishing(token, events: 1 + outcome.count, &turn)
-        turn.signal(.publish(event, .submission(token), entry))
-        signal(outcome, token, ownership, &turn)
+        guard flights[token].isRecord else { return leave(token, &turn) }
+        news.quarantined(kind, at: stub.origin, turn.now)
+        let first = RenderedEvent(key: stub.outboxKey, event: event)
+        publish(token, [first] + takeOutcome(token, tellsRepeats: false), stub: stub, &turn)
     }
 
     /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed.
     mutating func redelivered(_ token: SubmissionToken, _ repeats: RepeatPolicy, _ turn: inout Turn) {
-        let known = flights[token].known
-        flights[token].known = nil
-        let isUnwanted = known?.kind == .repeated && repeats == .ignore
-        publish(token, isUnwanted ? [] : told(known), &turn)
+        publish(token, takeOutcome(token, tellsRepeats: repeats == .publish), &turn)
     }
 
-    private func told(_ known: KnownOutcome?) -> [RenderedEvent] {
-        known?.kind == .waiting && !tellsWaiting ? [] : known?.publish ?? []
+    /// The events of the outcome that stands at a record's origin.
+    private mutating func takeOutcome(_ token: SubmissionToken, tellsRepeats: Bool) -> [RenderedEvent] {
+        guard let known = flights[token].known else { return [] }
+        flights[token].known = nil
+        switch known.kind {
+        case .repeated where !tellsRepeats, .waiting where !tellsWaiting: return []
+        default: return known.publish
+        }
     }
 
     /// Publishes the events of a submission, which is complete once the broker has all of them.
-    private mutating func publish(_ token: SubmissionToken, _ rendered: [RenderedEvent], _ turn: inout Turn) {
+    /// - Parameter stub: What the outbox keeps of the first one, which quarantines its record.
+    private mutating func publish(
+        _ token: SubmissionToken, _ rendered: [RenderedEvent], stub: QuarantineStub? = nil, _ turn: inout Turn
+    ) {
         guard !rendered.isEmpty, case .record(_, _, _, let ownership) = flights[token].source else {
             return complete(token, &turn)
         }
-        beginPublishing(token, events: rendered.count, &turn)
-        signal(rendered, token, ownership, &turn)
-    }
-
-    private mutating func beginPublishing(_ token: SubmissionToken, events: Int, _ turn: inout Turn) {
         move(token, to: .publishing, &turn)
-        flights[token].unpublished = events
-    }
-
-    private func signal(
-        _ rendered: [RenderedEvent], _ token: SubmissionToken, _ ownership: PartitionOwnership, _ turn: inout Turn
-    ) {
-        for rendered in rendered {
-            let entry = OutboxEntry(ownership: ownership, key: rendered.key, delay: 0, stub: nil)
-            turn.signal(.publish(rendered.event, .submission(token), entry))
+        flights[token].unpublished = rendered.count
+        for (index, event) in rendered.enumerated() {
+            let entry = OutboxEntry(ownership: ownership, key: event.key, delay: 0, stub: index == 0 ? stub : nil)
+            turn.signal(.publish(event.event, .submission(token), entry))
         }
     }
 

@@ -7,7 +7,7 @@ import Scheduling
 ///
 /// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
 struct Submissions: ~Copyable {
-    private static let renewInterval: Duration = .seconds(20)
+    static let renewInterval: Duration = .seconds(20)
 
     /// How long a reply of Apple's that may not be its last word is asked about again.
     let doubtLimit: Duration
@@ -29,7 +29,7 @@ struct Submissions: ~Copyable {
     private var recordsAtGates = 0
     private var bytesAtGates: Int64 = 0
     /// When leases are renewed; nil without any.
-    private(set) var renewAt: Instant?
+    var renewAt: Instant?
 
     init(
         limit: InFlightLimit, callsPerEndpoint: Int, retryBytes: Int64, rowsPerBatch: Int, doubtLimit: Duration,
@@ -92,18 +92,14 @@ struct Submissions: ~Copyable {
     /// The partition or the lease of a submission is gone. It leaves at once, unless something under way is waited for.
     mutating func orphan(_ token: SubmissionToken, _ turn: inout Turn) {
         switch flights[token].state {
-        case .asking, .publishing: flights[token].isOrphan = true
-        case .writing:
-            if flights[token].isInBatch { flights[token].isOrphan = true } else { leave(token, &turn) }
-        case .waiting:
-            gates.update(flights[token].gate) { $0.withdraw() }
-            leave(token, &turn)
-        case .repeating, .rechecking, .rewriting, .awaitingRoom:
-            undelay(token)
-            leave(token, &turn)
+        case .asking, .publishing: return flights[token].isOrphan = true
+        case .writing where flights[token].isInBatch: return flights[token].isOrphan = true
+        case .waiting: gates.update(flights[token].gate) { $0.withdraw() }
+        case .repeating, .rechecking, .rewriting, .awaitingRoom: undelay(token)
         // The next owner reads the record again and publishes the events that the broker did not take.
-        case .vacant, .loading, .marking, .checking, .lookingUp, .verifying, .owing: leave(token, &turn)
+        case .vacant, .loading, .marking, .checking, .lookingUp, .verifying, .writing, .owing: break
         }
+        leave(token, &turn)
     }
 
     /// Orphans every submission of one assignment.
@@ -140,10 +136,7 @@ struct Submissions: ~Copyable {
                 guard let submission = flights[token].submission else { orphan(token, &turn); continue }
                 check(token, .submission(submission), &turn)
             case .rewriting: writeAgain(token, &turn)
-            case .awaitingRoom:
-                guard let entry = flights[token].postponed else { orphan(token, &turn); continue }
-                flights[token].postponed = nil
-                waitInRetries(token, entry, &turn)
+            case .awaitingRoom: waitAgain(token, &turn)
             default: continue
             }
         }
@@ -154,30 +147,16 @@ struct Submissions: ~Copyable {
     /// Renews all leases together, so that a history of many pages can finish.
     mutating func renewLeases(_ turn: inout Turn) {
         guard !turn.ledgerCalls.isUnderWay(.renew), let moment = renewAt, moment <= turn.now else { return }
-        var tokens: [SubmissionToken] = []
-        var renewals: [LeaseRenewal] = []
-        renewAt = nil
-        for token in flights.tokens {
-            guard let renewal = renewal(of: token), !flights[token].isOrphan else { continue }
-            renewAt = turn.now + Self.renewInterval
-            // A check that does not end may be one that ends workers: its lease ends by itself, and counts.
-            guard !flights[token].state.isAtChecker else { continue }
-            tokens.append(token)
-            renewals.append(renewal)
-        }
-        guard !renewals.isEmpty else { return }
-        turn.call(.renew(renewals), for: .renew(tokens))
+        let leased = flights.tokens.filter { flights[$0].lease != nil }
+        renewAt = leased.isEmpty ? nil : turn.now + Self.renewInterval
+        // A check that does not end may be one that ends workers: its lease ends by itself, and counts.
+        let tokens = leased.filter { !flights[$0].state.isAtChecker }
+        guard !tokens.isEmpty else { return }
+        turn.call(.renew(tokens.compactMap { renewal(of: $0) }), for: .renew(tokens))
     }
 
-    mutating func scheduleRenewal(at now: Instant) {
-        if renewAt == nil { renewAt = now + Self.renewInterval }
-    }
-
-    /// A lease counts its row as taken. Between its checks a suspect one counts no more than before it was taken.
     func renewal(of token: SubmissionToken) -> LeaseRenewal? {
-        guard case .row(let lease) = flights[token].source else { return nil }
-        let isBetweenChecks = flights[token].isSuspect && suspectRows.marked != token
-        return LeaseRenewal(lease, takings: Int(flights[token].takings) - (isBetweenChecks ? 1 : 0))
+        flights[token].renewal(isMarked: suspectRows.marked == token)
     }
 
     /// A row with another worker's lease is dropped here.
@@ -190,11 +169,9 @@ struct Submissions: ~Copyable {
     /// Drops all submissions of which a stop loses no work.
     /// - Returns: the leases among them.
     mutating func dropUnstarted(_ turn: inout Turn) -> [RetryLease] {
-        var leases: [RetryLease] = []
-        for token in flights.tokens where flights[token].state.isUnstarted {
-            if case .row(let lease) = flights[token].source, !flights[token].isOrphan { leases.append(lease) }
-            orphan(token, &turn)
-        }
+        let unstarted = flights.tokens.filter { flights[$0].state.isUnstarted }
+        let leases = unstarted.compactMap { flights[$0].lease }
+        for token in unstarted { orphan(token, &turn) }
         return leases
     }
 
@@ -209,12 +186,9 @@ struct Submissions: ~Copyable {
     /// - Returns: their leases. A check that does not end may be one that ends workers: its lease ends by itself, and
     ///   counts.
     mutating func dropRows(_ turn: inout Turn) -> [RetryLease] {
-        var leases: [RetryLease] = []
-        for token in flights.tokens {
-            guard case .row(let lease) = flights[token].source else { continue }
-            if !flights[token].isOrphan, !flights[token].state.isAtChecker { leases.append(lease) }
-            leave(token, &turn)
-        }
+        let rows = flights.tokens.filter { !flights[$0].isRecord }
+        let leases = rows.compactMap { flights[$0].state.isAtChecker ? nil : flights[$0].lease }
+        for token in rows { leave(token, &turn) }
         return leases
     }
 

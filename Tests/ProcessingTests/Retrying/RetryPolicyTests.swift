@@ -179,7 +179,7 @@ final class RetryPolicyTests {
         #expect(state.doubt?.elapsed == 0)
         wait(.seconds(60))
         _ = RetryPolicy.notAsked(
-            &state, endpoint: Fixture.verifyReceipt, awayFor: .seconds(9), wall: wall, using: &random)
+            &state, endpoint: Fixture.verifyReceipt, awayFor: .seconds(9), using: &random)
         #expect(state.doubt?.runningSince == nil)
     }
 
@@ -288,7 +288,7 @@ final class RetryPolicyTests {
         arguments: [(0, 15...15), (60, 15...15), (400, 50...100), (360_000, 450...900)])
     func away(seconds: Int, range: ClosedRange<Int64>) {
         let entry = RetryPolicy.notAsked(
-            &state, endpoint: Fixture.verifyReceipt, awayFor: .seconds(seconds), wall: wall, using: &random)
+            &state, endpoint: Fixture.verifyReceipt, awayFor: .seconds(seconds), using: &random)
         #expect((range.lowerBound * 1000...range.upperBound * 1000).contains(entry.delay))
         #expect(state.attempts == 0)
     }
