@@ -18,9 +18,7 @@ public struct Erasure: Hashable, Sendable {
     }
 
     /// The note as `operator_actions` keeps it: it has the pseudonym and not the user.
-    public func named(_ note: OperatorNote) -> OperatorNote {
-        OperatorNote(actor: note.actor, reason: "\(pseudonyms.of(userID)): \(note.reason)", at: note.at)
-    }
+    public func named(_ note: OperatorNote) -> OperatorNote { note.about("\(pseudonyms.of(userID))") }
 }
 
 /// Stands in for ids of a person, by a key that the ledger does not have. The same id has the same pseudonym as long as
@@ -68,14 +66,17 @@ public enum ErasureResult: Hashable, Sendable {
         public var answers: Int
         /// Rows of `operator_actions` about the user's submissions.
         public var actions: Int
-        /// Whether none is left.
+        /// Whether none is left that this version can read.
         public var isComplete: Bool
+        /// Grants that only a later version can read: they keep the user's ids. Counted once all others are through.
+        public var later: Int
 
-        public init(grants: Int, answers: Int, actions: Int, isComplete: Bool) {
+        public init(grants: Int, answers: Int, actions: Int, isComplete: Bool, later: Int = 0) {
             self.grants = grants
             self.answers = answers
             self.actions = actions
             self.isComplete = isComplete
+            self.later = later
         }
     }
 }
@@ -91,32 +92,42 @@ public struct FoundErasure: Sendable {
     public let former: [SubmissionKey]
     public let result: ErasureResult
 
+    /// Looks for all that a user has.
     /// - Parameters:
-    ///   - answers: Failures and repeats, at most ``Erasure/most`` of each.
-    ///   - waiting: How many submissions wait, counted up to a limit.
-    public init(
-        _ erasure: Erasure, grants: [GrantRow], answers: [SubmissionRow], actions: Int, waiting: Int, owed: Int
-    ) {
+    ///   - count: How many grants the user has, whatever version can read them.
+    ///   - list: Submissions that wait, or failures and repeats. Any version can read them.
+    ///   - owed: The rows of the outbox with some keys.
+    ///   - actions: Counts operators' actions on some submissions.
+    public init<Failure: Error>(
+        _ erasure: Erasure, page: (GrantQuery) throws(Failure) -> [GrantRow], count: () throws(Failure) -> Int,
+        list: (SubmissionQuery) throws(Failure) -> [SubmissionRow],
+        owed: ([OutboxKey]) throws(Failure) -> [OutboxRow], actions: ([SubmissionKey]) throws(Failure) -> Int
+    ) throws(Failure) {
+        func found(_ state: SubmissionState) throws(Failure) -> [SubmissionRow] {
+            try list(
+                SubmissionQuery(
+                    state: state, bundleID: erasure.bundleID, userID: erasure.userID, limit: Erasure.most))
+        }
+        let grants = try page(GrantQuery(bundleID: erasure.bundleID, userID: erasure.userID, limit: Erasure.most))
+        let (failed, repeated) = (try found(.failed), try found(.repeated))
+        answers = failed + repeated
         erased = grants.map { ErasedGrant($0, erasure.pseudonyms) }
-        self.answers = answers
-        former = Self.submissions(grants, answers)
-        guard waiting == 0, owed == 0 else {
-            result = .inTheWay(waiting: waiting, owed: owed)
+        former = Set(grants.map(\.grant.claimant.submissionKey) + answers.map(\.claimant.submissionKey)).sorted()
+        let waiting = try found(.retrying).count + found(.held).count
+        let owedRows = try owed(OutboxKey.owed(for: grants, answers)).count
+        guard waiting == 0, owedRows == 0 else {
+            result = .inTheWay(waiting: waiting, owed: owedRows)
             return
         }
-        let isComplete =
-            grants.count < Erasure.most && answers.count { $0.state == .failed } < Erasure.most
-            && answers.count { $0.state == .repeated } < Erasure.most
+        let isComplete = [grants.count, failed.count, repeated.count].allSatisfy { $0 < Erasure.most }
+        let later = try isComplete ? count() - grants.count : 0
         result = .done(
             ErasureResult.Rows(
-                grants: grants.count, answers: answers.count, actions: actions, isComplete: isComplete))
+                grants: grants.count, answers: answers.count, actions: try actions(former), isComplete: isComplete,
+                later: later))
     }
 
     public var hasRows: Bool { !erased.isEmpty || !answers.isEmpty }
-
-    public static func submissions(_ grants: [GrantRow], _ answers: [SubmissionRow]) -> [SubmissionKey] {
-        Set(grants.map(\.grant.claimant.submissionKey) + answers.map(\.claimant.submissionKey)).sorted()
-    }
 }
 
 /// The ids in a grant of a user who is erased, as they are and as they will be.
@@ -137,24 +148,8 @@ public struct ErasedGrant: Hashable, Sendable {
 }
 
 extension OutboxKey {
-    /// Everything that may be owed to a user for these rows.
+    /// Everything that may be owed to a user for these rows, each once.
     public static func owed(for grants: [GrantRow], _ answers: [SubmissionRow]) -> [OutboxKey] {
-        var keys: [OutboxKey] = grants.map { .granted($0.grant.reference, repeatOf: nil) }
-        // The submission itself may come again, in another record.
-        keys += grants.map { .granted($0.grant.reference, repeatOf: $0.grant.submissionID) }
-        for row in answers {
-            switch row.state {
-            case .failed: keys.append(.failed(row.claimant.bundleID, row.claimant.submissionID))
-            case .repeated:
-                guard let transaction = row.transactionID else { continue }
-                // The row as people see it does not say the environment.
-                for environment in Environment.allCases {
-                    let grant = GrantReference(environment: environment, transactionID: transaction)
-                    keys.append(.granted(grant, repeatOf: row.claimant.submissionID))
-                }
-            case .granted, .held, .retrying: break
-            }
-        }
-        return keys
+        Array(Set((grants.map { SubmissionRow($0) } + answers).flatMap(\.owable)))
     }
 }

@@ -18,7 +18,7 @@ public enum GrantImport {
     public static let most = 4_000
 
     /// The prefix of the topic that stands as the origin of imported rows. No topic of Kafka's has a colon.
-    public static let topicPrefix = "import:"
+    static let topicPrefix = "import:"
 
     public static func origin(file name: String, line: Int) -> Origin {
         Origin(topic: topicPrefix + name, partition: 0, offset: Int64(line))
@@ -29,16 +29,15 @@ public enum GrantImport {
         grants.enumerated().map { NewGrant(decision: $0, grant: $1) }
     }
 
-    /// Questions for the rows that stand in the way of grants.
-    public static func questions(_ grants: [Grant]) -> [HolderQuestion] {
-        grants.map { HolderQuestion($0.reference, $0.key) }
-    }
-
     /// - Parameters:
-    ///   - isNew: Whether each was added.
-    ///   - held: The rows that ``questions(_:)`` found, of those that were not.
-    public static func results(_ grants: [Grant], isNew: [Bool], held: FoundGrants) -> [ImportResult] {
-        let holders = Holders(held)
+    ///   - isNew: Whether each was added; none was in a trial.
+    ///   - find: Reads the rows that stand in the way of the others. After the insertion: they may not be visible to the
+    ///     refused statement.
+    public static func results<Failure: Error>(
+        _ grants: [Grant], isNew: [Bool], _ find: ([HolderQuestion]) throws(Failure) -> FoundGrants
+    ) throws(Failure) -> [ImportResult] {
+        let refused = zip(grants, isNew).filter { !$0.1 }.map(\.0)
+        let holders = Holders(try find(refused.map { HolderQuestion($0.reference, $0.key) }))
         return zip(grants, isNew).map { grant, isNew in
             guard !isNew else { return .new }
             switch holders.holder(of: grant.reference, grant.key) {

@@ -25,6 +25,9 @@ public protocol LedgerOperator: LedgerUpkeep {
     /// Rows of the outbox, in the order in which they are due.
     func outbox(limit: Int) throws(LedgerError) -> [OutboxRow]
 
+    /// The rows of the outbox that have some of these keys, in the order of the keys.
+    func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow]
+
     /// The operators' actions on a submission, in order; nil for the ledger as a whole.
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction]
 
@@ -86,10 +89,13 @@ public struct OperatorNote: Hashable, Sendable {
 extension OperatorNote {
     private static let pruning = "answers before "
 
-    /// The note as `operator_actions` keeps it of answers that were pruned.
-    public func pruning(before: Timestamp) -> OperatorNote {
-        OperatorNote(actor: actor, reason: "\(Self.pruning)\(before): \(reason)", at: at)
+    /// The note with what was done, in front of its reason.
+    public func about(_ what: String) -> OperatorNote {
+        OperatorNote(actor: actor, reason: "\(what): \(reason)", at: at)
     }
+
+    /// The note as `operator_actions` keeps it of answers that were pruned.
+    public func pruning(before: Timestamp) -> OperatorNote { about("\(Self.pruning)\(before)") }
 
     /// The moment of a note that ``pruning(before:)`` has made; nil for others.
     public var prunesBefore: Timestamp? {
@@ -100,9 +106,7 @@ extension OperatorNote {
     }
 
     /// The note as `operator_actions` keeps it of events that were put into the outbox.
-    public func counting(_ events: Int) -> OperatorNote {
-        OperatorNote(actor: actor, reason: "\(events) \(events == 1 ? "event" : "events"): \(reason)", at: at)
-    }
+    public func counting(_ events: Int) -> OperatorNote { about("\(events) \(events == 1 ? "event" : "events")") }
 }
 
 extension Decision {

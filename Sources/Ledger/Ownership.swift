@@ -104,9 +104,7 @@ public struct PassedOffsets: Hashable, Sendable {
 
     /// The note as `operator_actions` keeps it, with the offsets.
     public func named(_ note: OperatorNote) -> OperatorNote {
-        OperatorNote(
-            actor: note.actor,
-            reason: "\(partition), offsets \(offsets.lowerBound) to \(offsets.upperBound): \(note.reason)", at: note.at)
+        note.about("\(partition), offsets \(offsets.lowerBound) to \(offsets.upperBound)")
     }
 }
 

@@ -47,7 +47,7 @@ public struct Search: Hashable, Sendable {
         var hits: [SearchResult.Hit] = []
         var seen: Set<SubmissionRow> = []
         for row in lists.joined() where seen.insert(row).inserted {
-            hits.append(SearchResult.Hit(row: row, meanings: meanings(for: row)))
+            hits.append(SearchResult.Hit(row: row, meanings: meanings(for: row), owed: []))
         }
         hits.sort { ($0.row.latest, $0.row.sequence) > ($1.row.latest, $1.row.sequence) }
         return SearchResult(hits: Array(hits.prefix(limit)), hasMore: hits.count > limit)
@@ -71,23 +71,28 @@ public struct SearchResult: Hashable, Sendable {
     public struct Hit: Hashable, Sendable {
         public let row: SubmissionRow
         public let meanings: [Search.Meaning]
+        /// The rows of the outbox that tell of it.
+        public internal(set) var owed: [OutboxRow]
     }
 
-    public let hits: [Hit]
+    public fileprivate(set) var hits: [Hit]
     /// More are there than the limit.
     public let hasMore: Bool
-
-    public init(hits: [Hit], hasMore: Bool) {
-        self.hits = hits
-        self.hasMore = hasMore
-    }
 }
 
 extension LedgerOperator {
-    /// Looks for a word among the ids of all apps.
+    /// Looks for a word among the ids of all apps, and for what is owed of the hits.
     public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
         let search = Search(word, limit: limit)
-        return search.result(search.queries.isEmpty ? [] : try submissions(search.queries))
+        guard !search.queries.isEmpty else { return search.result([]) }
+        var result = search.result(try submissions(search.queries))
+        let keys = Set(result.hits.flatMap(\.row.owable))
+        guard !keys.isEmpty else { return result }
+        let owed = Dictionary(try owed(Array(keys)).map { ($0.key, $0) }) { first, _ in first }
+        for (index, hit) in result.hits.enumerated() {
+            result.hits[index].owed = hit.row.owable.compactMap { owed[$0] }
+        }
+        return result
     }
 }
 

@@ -93,12 +93,14 @@ public struct SubmissionRow: Hashable, Sendable {
     public let dueAt: Timestamp?
     /// Whether a worker is at it.
     public let isLeased: Bool
+    /// All that the outbox may owe to tell of it.
+    public let owable: [OutboxKey]
 
     public init(
         sequence: Int64, state: SubmissionState, claimant: Claimant, origin: Origin, receivedAt: Timestamp? = nil,
         decidedAt: Timestamp? = nil, cause: String? = nil, transactionID: TransactionID?,
         originalTransactionID: TransactionID? = nil, productID: ProductID?, attempts: Int, dueAt: Timestamp? = nil,
-        isLeased: Bool = false
+        isLeased: Bool = false, owable: [OutboxKey] = []
     ) {
         self.sequence = sequence
         self.state = state
@@ -113,6 +115,7 @@ public struct SubmissionRow: Hashable, Sendable {
         self.attempts = attempts
         self.dueAt = dueAt
         self.isLeased = isLeased
+        self.owable = owable
     }
 }
 
@@ -123,7 +126,8 @@ extension SubmissionRow {
         self.init(
             sequence: row.sequence, state: .granted, claimant: grant.claimant, origin: grant.origin,
             receivedAt: grant.receivedAt, decidedAt: grant.grantedAt, transactionID: grant.transactionID,
-            originalTransactionID: grant.originalTransactionID, productID: grant.productID, attempts: grant.attempts)
+            originalTransactionID: grant.originalTransactionID, productID: grant.productID, attempts: grant.attempts,
+            owable: OutboxKey.telling(of: grant.reference, to: grant.submissionID))
     }
 
     /// The row at another place.
@@ -132,6 +136,6 @@ extension SubmissionRow {
             sequence: sequence, state: state, claimant: claimant, origin: origin, receivedAt: receivedAt,
             decidedAt: decidedAt, cause: cause, transactionID: transactionID,
             originalTransactionID: originalTransactionID, productID: productID, attempts: attempts, dueAt: dueAt,
-            isLeased: isLeased)
+            isLeased: isLeased, owable: owable)
     }
 }

@@ -36,7 +36,7 @@ extension PostgresLedger: LedgerOperator {
     }
 
     /// Nil for a list that has no rows.
-    private func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow>? {
+    func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow>? {
         switch query.state {
         case .failed, .repeated: AnswerTable(connection: connection).page(query)
         case .retrying, .held: RetryTable(connection: connection).page(query)
@@ -52,6 +52,10 @@ extension PostgresLedger: LedgerOperator {
 
     public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {
         try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).page(limit: limit) }
+    }
+
+    public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
+        try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).rows(keys) }
     }
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {

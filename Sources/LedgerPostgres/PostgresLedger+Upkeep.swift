@@ -25,19 +25,17 @@ extension PostgresLedger {
     public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
         guard let partition = grants.first?.origin.topicPartition else { return [] }
         let table = GrantTable(connection: connection)
-        guard !isTrial else {
-            return try read { (_) throws(PostgresFailure) in
-                let held = try table.holders(GrantImport.questions(grants))
-                return GrantImport.results(grants, isNew: grants.map { _ in false }, held: held)
+        func results(_ isNew: [Bool]) throws(PostgresFailure) -> [ImportResult] {
+            try GrantImport.results(grants, isNew: isNew) { questions throws(PostgresFailure) in
+                try table.holders(questions)
             }
+        }
+        guard !isTrial else {
+            return try read { (_) throws(PostgresFailure) in try results(grants.map { _ in false }) }
         }
         return try write { (_) throws(PostgresFailure) in
             let numbers = try OwnershipTable(connection: connection).number(making: partition)
-            let isNew = try table.insert(GrantImport.rows(grants), partitions: numbers)
-            // Read after the insertion: who is in the way may not be visible to the refused statement.
-            let refused = zip(grants, isNew).filter { !$0.1 }.map(\.0)
-            let held = try table.holders(GrantImport.questions(refused))
-            return GrantImport.results(grants, isNew: isNew, held: held)
+            return try results(table.insert(GrantImport.rows(grants), partitions: numbers))
         }
     }
 
@@ -74,23 +72,18 @@ extension PostgresLedger {
     }
 
     private func find(_ erasure: Erasure) throws(PostgresFailure) -> FoundErasure {
-        let (user, app, most) = (erasure.userID, erasure.bundleID, Erasure.most)
-        func list(_ state: SubmissionState) -> SubmissionQuery {
-            SubmissionQuery(state: state, bundleID: app, userID: user, limit: most)
+        let grants = GrantTable(connection: connection)
+        return try FoundErasure(erasure) { query throws(PostgresFailure) in
+            try connection.rows(grants.page(query))
+        } count: { () throws(PostgresFailure) in
+            try grants.count(of: erasure.userID, erasure.bundleID)
+        } list: { query throws(PostgresFailure) in
+            try page(query).map { page throws(PostgresFailure) in try connection.rows(page) } ?? []
+        } owed: { keys throws(PostgresFailure) in
+            try OutboxTable(connection: connection).rows(keys)
+        } actions: { keys throws(PostgresFailure) in
+            try countActions(keys)
         }
-        let grants = try connection.rows(
-            GrantTable(connection: connection).page(GrantQuery(bundleID: app, userID: user, limit: most)))
-        let answers = AnswerTable(connection: connection)
-        let retries = RetryTable(connection: connection)
-        let lists = try connection.rows([
-            answers.page(list(.failed)), answers.page(list(.repeated)), retries.page(list(.retrying)),
-            retries.page(list(.held)),
-        ])
-        let (answered, waiting) = (Array(lists.prefix(2).joined()), lists.dropFirst(2).joined().count)
-        let owed = try OutboxTable(connection: connection).rows(OutboxKey.owed(for: grants, answered)).count
-        let keys = FoundErasure.submissions(grants, answered)
-        return FoundErasure(
-            erasure, grants: grants, answers: answered, actions: try countActions(keys), waiting: waiting, owed: owed)
     }
 
     private func countActions(_ keys: [SubmissionKey]) throws(PostgresFailure) -> Int {

@@ -128,6 +128,22 @@ struct GrantTable {
         return ours
     }
 
+    /// How many grants a user has, also those that only a later version can read.
+    /// - Parameter app: Nil for all apps.
+    func count(of user: UserID, _ app: BundleID?) throws(StoreError) -> Int {
+        try database.statement(
+            """
+            SELECT count(*) FROM grants WHERE user_id = ?1
+                AND (?2 IS NULL OR product IN (SELECT number FROM products WHERE app = ?2))
+            """
+        ).first {
+            $0.text(user)
+            $0.text(app)
+        } read: {
+            $0.int(0)
+        } ?? 0
+    }
+
     func page(_ query: GrantQuery) throws(StoreError) -> [GrantRow] {
         let transaction = """
             grants.sequence IN (

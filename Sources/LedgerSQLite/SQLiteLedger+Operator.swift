@@ -40,7 +40,7 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    private func list(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
+    func list(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
         switch query.state {
         case .failed, .repeated: return try AnswerTable(database: database).page(query)
         case .retrying, .held: return try RetryTable(database: database).page(query)
@@ -56,6 +56,10 @@ extension SQLiteLedger: LedgerOperator {
 
     public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {
         try read { (_) throws(StoreError) in try OutboxTable(database: database).page(limit: limit) }
+    }
+
+    public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
+        try read { (_) throws(StoreError) in try OutboxTable(database: database).rows(keys) }
     }
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {

@@ -25,18 +25,18 @@ extension SQLiteLedger {
     public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
         guard let partition = grants.first?.origin.topicPartition else { return [] }
         let table = GrantTable(database: database)
-        guard !isTrial else {
-            return try read { (_) throws(StoreError) in
-                let held = try table.holders(GrantImport.questions(grants))
-                return GrantImport.results(grants, isNew: grants.map { _ in false }, held: held)
+        func results(_ isNew: [Bool]) throws(StoreError) -> [ImportResult] {
+            try GrantImport.results(grants, isNew: isNew) { questions throws(StoreError) in
+                try table.holders(questions)
             }
+        }
+        guard !isTrial else {
+            return try read { (_) throws(StoreError) in try results(grants.map { _ in false }) }
         }
         return try write { (_) throws(StoreError) in
             let number = try OwnershipTable(database: database).number(partition)
-            let isNew = try table.insert(GrantImport.rows(grants), isFast: false, partitions: [partition: number])
-            let refused = zip(grants, isNew).filter { !$0.1 }.map(\.0)
-            let held = try table.holders(GrantImport.questions(refused))
-            return GrantImport.results(grants, isNew: isNew, held: held)
+            return try results(
+                table.insert(GrantImport.rows(grants), isFast: false, partitions: [partition: number]))
         }
     }
 
@@ -83,19 +83,17 @@ extension SQLiteLedger {
     }
 
     private func find(_ erasure: Erasure) throws(StoreError) -> FoundErasure {
-        let (user, app, most) = (erasure.userID, erasure.bundleID, Erasure.most)
-        func list(_ state: SubmissionState) -> SubmissionQuery {
-            SubmissionQuery(state: state, bundleID: app, userID: user, limit: most)
+        let grants = GrantTable(database: database)
+        return try FoundErasure(erasure) { query throws(StoreError) in
+            try grants.page(query)
+        } count: { () throws(StoreError) in
+            try grants.count(of: erasure.userID, erasure.bundleID)
+        } list: { query throws(StoreError) in
+            try list(query)
+        } owed: { keys throws(StoreError) in
+            try OutboxTable(database: database).rows(keys)
+        } actions: { keys throws(StoreError) in
+            try OperatorTable(database: database).count(keys)
         }
-        let grants = try GrantTable(database: database).page(GrantQuery(bundleID: app, userID: user, limit: most))
-        let answers = AnswerTable(database: database)
-        let answered = try answers.page(list(.failed)) + answers.page(list(.repeated))
-        let retries = RetryTable(database: database)
-        let waiting = try retries.page(list(.retrying)).count + retries.page(list(.held)).count
-        let owed = try OutboxTable(database: database).rows(OutboxKey.owed(for: grants, answered)).count
-        let keys = FoundErasure.submissions(grants, answered)
-        return FoundErasure(
-            erasure, grants: grants, answers: answered,
-            actions: try OperatorTable(database: database).count(keys), waiting: waiting, owed: owed)
     }
 }

@@ -42,6 +42,35 @@ extension LedgerConformance {
             try expect(result.hasMore, "more are said to exist")
             try expect(try !subject.ledger.find("player-1", limit: 4).hasMore, "no more are said to exist")
         },
+        ConformanceRule("What is owed stands beside each hit, of its own environment and submission") { subject in
+            try subject.own()
+            try subject.write(
+                Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1"), owesCall: true))
+            try subject.write(Samples.grant(Samples.submission("s2", offset: 2), Samples.purchase("2")))
+            try subject.write(Samples.fail(Samples.submission("s3", offset: 3)))
+            try subject.write(Samples.wait(Samples.submission("s4", offset: 4)))
+            try subject.write(
+                Samples.decision(Samples.submission("s5", offset: 5), .repeated(Samples.reference("2"))))
+            func owed() throws -> [SubmissionID: [OutboxStep]] {
+                Dictionary(
+                    try subject.ledger.find("player-1", limit: 9).hits.map {
+                        ($0.row.claimant.submissionID, $0.owed.map(\.step))
+                    }
+                ) { $0 + $1 }
+            }
+            let none: [SubmissionID: [OutboxStep]] = ["s1": [.call], "s2": [], "s3": [], "s4": [], "s5": []]
+            try expect(try owed(), none, "a call alone")
+            let fourth = SubmissionKey(bundleID: Samples.app, submissionID: "s4")
+            let waiting = try subject.ledger.submission(fourth).waiting
+            let keys: [OutboxKey] =
+                [.failed(Samples.app, "s3"), .granted(Samples.reference("2"), repeatOf: "s5")]
+                + waiting.map { .pending($0.key) }
+            _ = try subject.ledger.owe(
+                keys.map { OutboxEntry(ownership: Samples.ownership(), key: $0, delay: 0, stub: nil) })
+            try expect(
+                try owed(), ["s1": [.call], "s2": [], "s3": [.publish], "s4": [.publish], "s5": [.publish]], "all")
+            try expect(try subject.ledger.owed([]), [], "no key")
+        },
         ConformanceRule("Lists narrow each state by submission, order and transaction") { subject in
             try subject.writeEachState()
             let transactions: [(SubmissionState, String, TransactionID)] = [

@@ -73,6 +73,19 @@ import Testing
         #expect(row.attempts == 1 && !row.isLeased)
     }
 
+    @Test("A grant of a later version is not erased, and is counted", arguments: grants)
+    func erased(column: String) throws {
+        defer { database.remove() }
+        _ = try write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))
+        _ = try run("UPDATE \(column)")
+        _ = try write(
+            Samples.grant(Samples.submission("s2", offset: 2), Samples.purchase("2", product: Self.other)))
+        let note = OperatorNote(actor: "kim", reason: "asked", at: Samples.noon)
+        let rows = ErasureResult.Rows(grants: 1, answers: 0, actions: 0, isComplete: true, later: 1)
+        #expect(try ledger.erase(Samples.playersErasure, note) == .done(rows))
+        #expect(try run("SELECT count(*) FROM grants WHERE user_id = 'player-1'") == "1")
+    }
+
     @Test("An answer of a later version stands: its submission is held", arguments: answers)
     func answered(column: String) throws {
         defer { database.remove() }

@@ -104,6 +104,19 @@ struct LaterGrantTests {
         #expect(row.attempts == 1 && !row.isLeased)
     }
 
+    @Test("are not erased, and are counted", arguments: columns)
+    func erased(column: String) throws {
+        let (later, _) = try later(column)
+        defer { later.file.remove() }
+        let known = Samples.grant(
+            Samples.submission("s2", offset: 2), Samples.purchase("2", product: LaterLedger.product))
+        _ = try later.write(known)
+        let note = OperatorNote(actor: "kim", reason: "asked", at: Samples.noon)
+        let rows = ErasureResult.Rows(grants: 1, answers: 0, actions: 0, isComplete: true, later: 1)
+        #expect(try later.ledger.erase(Samples.playersErasure, note) == .done(rows))
+        #expect(try later.ledger.database.number("SELECT count(*) FROM grants WHERE user_id = 'player-1'") == 1)
+    }
+
     @Test("with a word of their verifier alone are like others")
     func verifier() throws {
         let (later, claim) = try later("grants SET verified_by = 'later'")

@@ -16,7 +16,11 @@ extension ModelConnection: LedgerOperator {
             of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting(key))
         return SubmissionRecord(
             grants: grants.reversed(), answer: answer, waiting: waiting(key),
-            owed: keys.compactMap { key in tables.outbox[key].map { row(key, $0) } }, later: 0)
+            owed: try owed(keys), later: 0)
+    }
+
+    public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
+        keys.compactMap { key in model.tables.outbox[key].map { row(key, $0) } }
     }
 
     private func waiting(_ key: SubmissionKey) -> [RetryRow] {
@@ -73,12 +77,14 @@ extension ModelConnection: LedgerOperator {
                     SubmissionRow(
                         sequence: sequence, state: .failed, claimant: failure.claimant, origin: failure.origin,
                         decidedAt: failure.failedAt, cause: failure.reason, transactionID: failure.transactionID,
-                        productID: failure.productID, attempts: failure.attempts)
+                        productID: failure.productID, attempts: failure.attempts,
+                        owable: [.failed(failure.claimant.bundleID, failure.claimant.submissionID)])
                 case .repeated(let repeated) where state == .repeated:
                     SubmissionRow(
                         sequence: sequence, state: .repeated, claimant: repeated.claimant, origin: repeated.origin,
                         decidedAt: repeated.answeredAt, transactionID: repeated.grant.transactionID, productID: nil,
-                        attempts: 0)
+                        attempts: 0,
+                        owable: OutboxKey.telling(of: repeated.grant, to: repeated.claimant.submissionID))
                 case .failed, .repeated: nil
                 }
             }
@@ -90,7 +96,7 @@ extension ModelConnection: LedgerOperator {
                     origin: row.submission.origin, receivedAt: row.submission.receivedAt, cause: row.entry.cause.word,
                     transactionID: row.submission.claim.transactionID, productID: row.submission.claim.productID,
                     attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
-                    isLeased: row.leasedUntil != nil)
+                    isLeased: row.leasedUntil != nil, owable: [.pending(row.key)])
             }
         }
     }

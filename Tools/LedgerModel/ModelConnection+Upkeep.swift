@@ -76,9 +76,7 @@ extension ModelConnection {
 
     public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
         let isNew = grants.map { isTrial ? false : model.tables.insert($0) }
-        let refused = zip(grants, isNew).filter { !$0.1 }.map(\.0)
-        let held = FoundGrants(known: model.tables.holders(GrantImport.questions(refused)))
-        return GrantImport.results(grants, isNew: isNew, held: held)
+        return GrantImport.results(grants, isNew: isNew) { FoundGrants(known: model.tables.holders($0)) }
     }
 
     public func prune(
@@ -94,27 +92,25 @@ extension ModelConnection {
     }
 
     public func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult {
-        func list(_ state: SubmissionState) throws(LedgerError) -> [SubmissionRow] {
-            try submissions([
-                SubmissionQuery(
-                    state: state, bundleID: erasure.bundleID, userID: erasure.userID, limit: Erasure.most)
-            ]).joined().map { $0 }
+        let tables = model.tables
+        func places(of keys: [SubmissionKey]) -> [Int] {
+            tables.actions.indices.filter { index in tables.actions[index].submission.map(keys.contains) ?? false }
         }
-        let own = try grants(
-            GrantQuery(bundleID: erasure.bundleID, userID: erasure.userID, limit: Erasure.most))
-        let answers = try list(.failed) + list(.repeated)
-        let waiting = try list(.retrying).count + list(.held).count
-        let owed = OutboxKey.owed(for: own, answers).count { model.tables.outbox[$0] != nil }
-        let keys = FoundErasure.submissions(own, answers)
-        let actions = model.tables.actions.indices.filter { index in
-            model.tables.actions[index].submission.map(keys.contains) ?? false
+        let found = try FoundErasure(erasure) { query throws(LedgerError) in
+            try grants(query)
+        } count: { () throws(LedgerError) in
+            try grants(GrantQuery(bundleID: erasure.bundleID, userID: erasure.userID, limit: .max)).count
+        } list: { query throws(LedgerError) in
+            try submissions(query)
+        } owed: { keys throws(LedgerError) in
+            try owed(keys)
+        } actions: { keys throws(LedgerError) in
+            places(of: keys).count
         }
-        let found = FoundErasure(
-            erasure, grants: own, answers: answers, actions: actions.count, waiting: waiting, owed: owed)
         guard let note, case .done = found.result, found.hasRows else { return found.result }
         for grant in found.erased { model.tables.replace(grant) }
-        for answer in answers { model.tables.deleteAnswer(answer.claimant.submissionKey) }
-        for index in actions {
+        for answer in found.answers { model.tables.deleteAnswer(answer.claimant.submissionKey) }
+        for index in places(of: found.former) {
             let action = model.tables.actions[index]
             guard let key = action.submission else { continue }
             model.tables.actions[index] = OperatorAction(

@@ -21,12 +21,14 @@ struct CommandContext: Sendable {
     let clock: @Sendable () -> Instant
     let pause: @Sendable (Duration) -> Void
     let output: @Sendable (String) throws(CommandFailure) -> Void
+    /// Writes bytes as they are where answers go.
+    let bytes: @Sendable ([UInt8]) throws(CommandFailure) -> Void
     let progress: ProgressOutput
     let ledgers: LedgerOpener
     let auditedTopics: @Sendable (KafkaSettings) -> any AuditedTopics
     let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
     let quarantine: @Sendable (KafkaSettings) -> any QuarantineTopic
-    let publisher: @Sendable (KafkaSettings) throws(CommandFailure) -> any EventPublisher
+    let sender: @Sendable (KafkaSettings, [Topic]) throws(CommandFailure) -> any RecordSender
     /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller
@@ -103,6 +105,12 @@ extension ParsedArguments {
         }
     }
 
+    /// The note of ``CommonOptions/actor`` and ``CommonOptions/reason``.
+    func note(_ context: CommandContext) throws(CommandFailure) -> OperatorNote {
+        OperatorNote(
+            actor: try self[CommonOptions.actor], reason: try self[CommonOptions.reason], at: context.now())
+    }
+
     /// The form that `--json` and `--wide` ask for.
     func format(_ context: CommandContext) -> OutputFormat {
         self[CommonOptions.json] ? .json : .text(width: self[CommonOptions.wide] ? nil : context.width)
@@ -133,18 +141,6 @@ struct LedgerOpener: Sendable {
             return AuditedLedger(opened.ledger, isStandby: opened.isStandby)
         },
         migrate: { settings throws(LedgerError) in try LedgerDriver(settings).migrate() })
-}
-
-extension LedgerError {
-    /// The end of a command that a ledger failed.
-    var failure: CommandFailure {
-        switch self {
-        case .unavailable(let detail), .disconnected(let detail):
-            CommandFailure(.failed, "the ledger is unavailable now, try again: \(PrintableText.singleLine(detail))")
-        case .unusable(let detail):
-            CommandFailure(.configuration, "the ledger cannot be used: \(PrintableText.singleLine(detail))")
-        }
-    }
 }
 
 extension ParsedArguments {

@@ -155,17 +155,20 @@ enum StandardOutput {
     /// Writes an answer.
     /// - Throws: the end of a command whose answer nobody can read; without a line where a reader such as `head` has
     ///   closed the pipe, because it has read all that it wanted.
-    static func write(_ text: String) throws(CommandFailure) {
-        guard write(text, to: STDOUT_FILENO) else {
+    static func write(_ text: String) throws(CommandFailure) { try write(bytes: Array(text.utf8)) }
+
+    /// Writes an answer that is no text.
+    static func write(bytes: [UInt8]) throws(CommandFailure) {
+        guard write(bytes, to: STDOUT_FILENO) else {
             throw CommandFailure(.failed, errno == EPIPE ? nil : "the answer cannot be written to standard output")
         }
     }
 
     /// Writes a line about a failure. Where standard error cannot be written, the exit code tells.
-    static func writeError(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+    static func writeError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
-    private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

@@ -50,11 +50,15 @@ struct Progress {
 }
 
 extension Duration {
-    /// For people, such as `3 min`.
+    /// For people, in its largest unit and rounded down, such as `3 min`.
     var rough: String {
         let seconds = components.seconds
-        if seconds < 120 { return "\(seconds) s" }
-        return seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7_200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3_600) h"
+        default: "\(seconds / 86_400) days"
+        }
     }
 }
 

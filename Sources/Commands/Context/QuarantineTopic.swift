@@ -69,13 +69,12 @@ struct QuarantinedRecord: Hashable, Sendable {
     }
 }
 
-/// The quarantine topic and the way back from it, as commands use them.
+/// The quarantine topic as commands read it.
 protocol QuarantineTopic: Sendable {
     /// Hands over the latest records of each partition, at most so many of it.
     func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError)
     /// Nil if there is none, or none any more.
     func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord?
-    func send(_ record: KafkaProducerRecord) throws(KafkaError) -> KafkaDelivery
 }
 
 /// The topic as it stands on Kafka.
@@ -110,8 +109,6 @@ struct KafkaQuarantine: QuarantineTopic {
         }
         return found
     }
-
-    func send(_ record: KafkaProducerRecord) throws(KafkaError) -> KafkaDelivery { try admin.send(record) }
 }
 
 extension Timestamp {

@@ -59,8 +59,7 @@ enum LedgerCommand {
 
     private static func accept(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let id = try arguments[id]
-        let note = OperatorNote(
-            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+        let note = try arguments.note(context)
         let (known, owner) = try arguments.ledger(context) { ledger throws(LedgerError) in
             (try ledger.identity(), try ledger.group())
         }

@@ -48,8 +48,7 @@ enum PartitionsCommand {
         guard first <= last, let passed = PassedOffsets(partition: place, offsets: first...last) else {
             throw .usage("--through must be --from or higher, for at most \(PassedOffsets.most) offsets at once")
         }
-        let note = OperatorNote(
-            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+        let note = try arguments.note(context)
         let result = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.pass(passed, note) }
         switch result {
         case .standsAt(let next?):

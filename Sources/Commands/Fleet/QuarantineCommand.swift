@@ -8,7 +8,9 @@ enum QuarantineCommand {
     private static let place = Parameter.argument(
         "place", .quarantinePlace, help: "The record's partition and offset on the quarantine topic, as list shows it.")
     private static let value = Parameter.flag(
-        "value", help: "Write the record's value alone, as it came: it may hold evidence, which is worth a purchase.")
+        "value",
+        help: "Write the record's value alone, byte by byte, into a file or a pipe: it may hold evidence, which is "
+            + "worth a purchase. A terminal gets it as text in one line.")
 
     static let command = Command<CommandContext>(
         "quarantine", "Shows records that hold no submission, and submits them again.",
@@ -54,8 +56,8 @@ enum QuarantineCommand {
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let (record, _) = try record(arguments, context)
-        guard !arguments[value] else { return try context.output(String(decoding: record.value ?? [], as: UTF8.self)) }
         let shown = QuarantinedRecord(record)
+        guard !arguments[value] else { return try write(record, shown, context) }
         let fields = [
             ("at", shown.at?.rfc3339 ?? "-"), ("reason", shown.reason), ("origin", shown.origin),
             ("key", record.key.map { String(decoding: $0, as: UTF8.self) } ?? "-"), ("bytes", "\(shown.size)"),
@@ -71,42 +73,58 @@ enum QuarantineCommand {
             })
     }
 
+    /// A stranger's bytes must not steer a terminal, and a file is to have each of them.
+    private static func write(
+        _ record: InputRecord, _ shown: QuarantinedRecord, _ context: CommandContext
+    ) throws(CommandFailure) {
+        guard !shown.isStub else { throw noValue(shown) }
+        let value = record.value ?? []
+        guard context.width == nil else {
+            return try context.output(PrintableText.singleLine(String(decoding: value, as: UTF8.self)) + "\n")
+        }
+        try context.bytes(value)
+    }
+
+    private static func noValue(_ stub: QuarantinedRecord) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "record \(stub.place.text) has no value: it was too large for the topic, and stands at \(stub.origin) for "
+                + "as long as Kafka keeps it")
+    }
+
     private static func resubmit(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let (record, settings) = try record(arguments, context)
         let shown = QuarantinedRecord(record)
-        guard !shown.isStub else {
-            throw CommandFailure(
-                .failed,
-                "record \(shown.place.text) has no value: it was too large for the topic, and stands at "
-                    + "\(shown.origin) for as long as Kafka keeps it")
-        }
+        guard !shown.isStub else { throw noValue(shown) }
         let topic = settings.topics[.submitted]
-        let note = OperatorNote(
-            actor: try arguments[CommonOptions.actor],
-            reason: "\(settings.topics[.quarantined])/\(shown.place.text): \(try arguments[CommonOptions.reason])",
-            at: context.now())
+        let note = try arguments.note(context).about("\(settings.topics[.quarantined])/\(shown.place.text)")
+        let sender = try context.sender(settings, [.submitted])
+        defer { sender.close() }
         try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.note(.resubmit, note) }
-        let delivery: KafkaDelivery
-        do throws(KafkaError) {
-            delivery = try context.quarantine(settings).send(
+        let origins: [Origin]
+        do throws(KafkaRefusal) {
+            origins = try sender.send([
                 KafkaProducerRecord(
-                    topic: topic, key: record.key, value: record.value, headers: shown.own))
+                    topic: topic, key: record.key, value: record.value, headers: shown.own)
+            ])
         } catch {
-            throw refused(error, settings)
+            throw CommandFailure(.failed, Self.words(error, of: topic))
         }
-        switch delivery {
-        case .acknowledged(let partition, let offset):
-            let origin = Origin(topic: topic, partition: partition, offset: offset)
-            let json: JSONOutput = .object(["record": .text(shown.place.text), "origin": .text("\(origin)")])
-            try context.output(
-                arguments.format(context).render(json: json) { _ in
-                    "Record \(shown.place.text) is submitted again, as \(origin).\n"
-                })
-        case .failed(.timedOut):
-            throw CommandFailure(
-                .failed, "\(topic) has not acknowledged the record in time; it may stand there all the same")
-        case .failed(.notAuthorized): throw CommandFailure(.failed, "this user has no right to write into \(topic)")
-        case .failed(let refusal): throw CommandFailure(.failed, "\(topic) does not take the record: \(refusal.words)")
+        let origin = origins.first.map { "\($0)" } ?? topic
+        let json: JSONOutput = .object(["record": .text(shown.place.text), "origin": .text(origin)])
+        try context.output(
+            arguments.format(context).render(json: json) { _ in
+                "Record \(shown.place.text) is submitted again, as \(origin).\n"
+            })
+    }
+
+    private static func words(_ refusal: KafkaRefusal, of topic: String) -> String {
+        switch refusal {
+        case .timedOut, .clientReplaced, .closed:
+            "\(topic) has not acknowledged the record in time; it may stand there all the same"
+        case .notAuthorized: "this user has no right to write into \(topic)"
+        case .tooLarge, .topicUnknown, .other:
+            "\(topic) does not take the record: \(PrintableText.singleLine(refusal.words))"
         }
     }
 

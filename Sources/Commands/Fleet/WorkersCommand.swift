@@ -25,7 +25,7 @@ enum WorkersCommand {
         let table = TextTable(
             header: ["WORKER", "STATE", "VERSION", "SEEN", "STARTED", "PARTITIONS"],
             rows: workers.map { worker in
-                let seen = NextTry.words(seconds: max(0, now.milliseconds - worker.seenAt.milliseconds) / 1000)
+                let seen = Duration.milliseconds(max(0, now.milliseconds - worker.seenAt.milliseconds)).rough
                 return [
                     worker.name, worker.state, worker.version, "\(seen) ago", worker.startedAt.rfc3339,
                     "\(taken[worker.name]?.count ?? 0)",

@@ -15,11 +15,11 @@ enum ImportCommand {
         "import", "Takes over what another system has granted, so that nothing is granted again.",
         discussion: """
             Each line says bundleId, environment, transactionId, productId, type, userId, purchasedAt and grantedAt, as \
-            docs/adoption.md describes. The whole file is checked first: with a fault in any line nothing is imported. A trial compares lines with \
-            the ledger, and not with each other: of two lines about one purchase the first counts. A \
-            purchase that its user has already is counted and left as it is, so a call that was stopped may begin again. \
-            One that another user has is named, and left as it is. No event tells imported purchases. Who claims one \
-            again gets a copy of its event, without items.
+            docs/adoption.md describes. The whole file is checked first: with a fault in any line nothing is imported. A \
+            trial compares each line with the ledger and with the lines before it: of two lines about one purchase the \
+            first counts. A purchase that its user has already is counted and left as it is, so a call that was stopped \
+            may begin again. One that another user has is named, and left as it is. No event tells imported purchases. \
+            A user who claims one again gets a copy of its event, without items.
             """,
         MassChange.options + [fromLine, perSecond, file], run: run)
 
@@ -31,18 +31,21 @@ enum ImportCommand {
         var progress = Progress(context)
         let format = arguments.format(context)
         var lines = 0
+        var shared = try SharedNames(size: note == nil ? source.size() : 0)
         // The whole file is looked at before its first row is written. A trial asks the ledger about it, too.
         try source.each { (batch, part) throws(CommandFailure) in
             lines += batch.count
             let grants = found.sound(batch)
-            if note == nil { found.add(grants, try results(grants, isTrial: true, session)) }
+            if note == nil {
+                found.add(grants, try results(grants, isTrial: true, session))
+                for grant in grants { shared.add(grant) }
+            }
             progress.show(part, "\(lines.of("line", "lines")) checked")
         }
+        if note == nil, !shared.isEmpty { try compare(source, shared, session, &found, &progress) }
         guard lines > 0 else { throw CommandFailure(.failed, "\(source.name) has no lines from there on") }
         if let note, found.faults == 0 {
-            let named = OperatorNote(
-                actor: note.actor, reason: "\(lines.of("line", "lines")) of \(source.name): \(note.reason)", at: note.at
-            )
+            let named = note.about("\(lines.of("line", "lines")) of \(source.name)")
             try session { ledger throws(LedgerError) in try ledger.note(.importGrants, named) }
             var pace = Pace(perSecond: try arguments[perSecond], from: context.clock())
             try source.each { (batch, part) throws(CommandFailure) in
@@ -61,6 +64,25 @@ enum ImportCommand {
                 found.text(isApplied: isApplied, isTrial: note == nil, lines: lines)
             })
         guard found.isClean else { throw CommandFailure(.failed, found.failure(isApplied: isApplied)) }
+    }
+
+    /// Looks again at lines that may share a purchase with a line before them.
+    private static func compare(
+        _ source: Source, _ shared: SharedNames, _ session: LedgerSession, _ found: inout ImportFindings,
+        _ progress: inout Progress
+    ) throws(CommandFailure) {
+        var earlier = EarlierLines()
+        found.isCompared = !shared.isFull
+        try source.each { (batch, part) throws(CommandFailure) in
+            var again = ImportFindings()
+            let suspects = again.sound(batch).filter(shared.contains)
+            let isNew = try results(suspects, isTrial: true, session).map { $0 == .new }
+            let grants = zip(suspects, isNew).filter(\.1).map(\.0)
+            for (grant, (result, line)) in zip(grants, earlier.results(of: grants)) {
+                if let line { found.correct(grant, to: result, by: line) }
+            }
+            progress.show(part, "lines compared with each other")
+        }
     }
 
     private static func results(
@@ -88,6 +110,8 @@ private struct Source {
         (self.path, self.first, self.now) = (path, first, now)
         name = PrintableText.singleLine(String(path.split(separator: "/").last ?? ""))
     }
+
+    func size() throws(CommandFailure) -> Int { try LineReader(path).size }
 
     /// - Parameter body: Gets lines, at most as many as the ledger takes at once, and how much of the file is behind
     ///   them.
@@ -123,8 +147,13 @@ private struct ImportFindings {
     /// Paid periods without a line item.
     private var unnamedPeriods = 0
     private var named: [(line: Int64, words: String)] = []
+    /// Whether all lines were compared with each other, or none had to be.
+    var isCompared = true
 
-    var isClean: Bool { faults == 0 && taken == 0 && later == 0 }
+    var isClean: Bool { faults == 0 && taken == 0 && later == 0 && isCompared }
+
+    /// All that is named, by its lines.
+    private var inOrder: [(line: Int64, words: String)] { named.sorted { $0.line < $1.line } }
 
     private mutating func name(_ line: Int64, _ words: String) {
         if named.count < Self.mostNamed { named.append((line, words)) }
@@ -161,8 +190,19 @@ private struct ImportFindings {
         }
     }
 
+    /// A line that the ledger would let in, if a line before it had not its purchase.
+    mutating func correct(_ grant: Grant, to result: ImportResult, by line: Int64) {
+        new -= 1
+        if result == .present {
+            present += 1
+        } else {
+            taken += 1
+            name(grant.origin.offset, "the purchase is another user's, or another app's, by line \(line)")
+        }
+    }
+
     func text(isApplied: Bool, isTrial: Bool, lines: Int) -> String {
-        var text = named.map { "line \($0.line): \(PrintableText.singleLine($0.words))\n" }.joined()
+        var text = inOrder.map { "line \($0.line): \(PrintableText.singleLine($0.words))\n" }.joined()
         let more = faults + taken + later - named.count
         if more > 0 { text += "and \(more) more lines\n" }
         text += "\(lines.of("line", "lines")): "
@@ -184,6 +224,9 @@ private struct ImportFindings {
 
     func failure(isApplied: Bool) -> String {
         if faults > 0 { return "\(faults.of("line is", "lines are")) faulty; nothing was imported" }
+        guard isCompared else {
+            return "too many lines seem to share a purchase: not all of them were compared with each other"
+        }
         let left = (taken + later).of("purchase", "purchases")
         return isApplied ? "\(left) stayed as the ledger has them" : "\(left) would stay as the ledger has them"
     }
@@ -193,7 +236,8 @@ private struct ImportFindings {
             "applied": .truth(isApplied), "lines": .count(lines), "faulty": .count(faults), "new": .count(new),
             "present": .count(present), "taken": .count(taken), "laterRows": later == 0 ? .absent : .count(later),
             "periodsWithoutLineItem": .count(unnamedPeriods),
-            "named": .list(named.map { .object(["line": .number($0.line), "detail": .text($0.words)]) }),
+            "isCompared": isCompared ? .absent : .truth(false),
+            "named": .list(inOrder.map { .object(["line": .number($0.line), "detail": .text($0.words)]) }),
         ])
     }
 }

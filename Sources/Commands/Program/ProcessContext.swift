@@ -24,13 +24,15 @@ extension CommandContext {
         return CommandContext(
             environment: environment, width: Terminal.width(environment: environment),
             now: SQLiteLedgerConfiguration.wallClock, clock: { .now }, pause: Pausing.pause,
-            output: StandardOutput.write,
+            output: StandardOutput.write, bytes: StandardOutput.write(bytes:),
             progress: ProgressOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: StandardOutput.writeError),
             ledgers: .configured,
             auditedTopics: { KafkaTopics($0.client, group: $0.groupID, logger: logger) },
             cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
             quarantine: { KafkaQuarantine($0, logger: logger) },
-            publisher: { settings throws(CommandFailure) in try KafkaEventPublisher(settings, logger: logger) },
+            sender: { settings, topics throws(CommandFailure) in
+                try KafkaRecordSender(settings, topics: topics, logger: logger)
+            },
             checkClients: { settings throws(CommandFailure) in try settings.checkClients() },
             apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) },
             service: { WaitingClient.reply(of: $0, logger: logger) }, logHandler: { LineLogHandler(format: $0) })
@@ -148,41 +150,5 @@ final class HTTPSAppleCaller: AppleCaller {
         } catch {
             return .failed(.unreachable)
         }
-    }
-}
-
-extension TransportFailure {
-    /// Whether it may end by itself: nothing of ours has to change.
-    var isApples: Bool {
-        switch self {
-        case .unreachable, .timedOut, .interrupted: true
-        case .tls, .tooLarge, .cancelled: false
-        }
-    }
-
-    /// For people.
-    var words: String {
-        switch self {
-        case .unreachable: "the host cannot be reached"
-        case .timedOut: "it took too long"
-        case .tls: "the TLS connection failed, or its certificate is not trusted (GRANTOR_APPLE_CA_FILE)"
-        case .interrupted: "the connection broke"
-        case .tooLarge: "the answer is too large"
-        case .cancelled: "the call was given up"
-        }
-    }
-}
-
-extension KafkaSettings {
-    /// An error in words; one about properties begins with the file that set them, and the line if it is about one. A
-    /// connection that fails is told with what a person does about it.
-    func words(_ error: KafkaError) -> String {
-        let words = PrintableText.singleLine("\(error)")
-        if let fault = ConnectionFault(error) {
-            let place = fault.isInProperties ? propertiesFile.map { " (\($0.path))" } ?? "" : ""
-            return "\(words); \(fault.remedy)\(place)"
-        }
-        guard let file = propertiesFile, error.disposition == .configuration else { return words }
-        return "\(error.property.flatMap { file.place(of: $0) } ?? file.path): \(words)"
     }
 }

@@ -11,9 +11,9 @@ enum FindCommand {
     static let command = Command<CommandContext>(
         "find", "Finds submissions by whatever id is known of them, in all apps.",
         discussion: """
-            One look through all that waits, was answered or granted. Original transactions are found of purchases that \
-            are granted once for them. The id of an event is found nowhere: its submission and its transaction stand in \
-            the event.
+            One look through all that waits, was answered or granted, and through what is still owed of it. Original \
+            transactions are found of purchases that are granted once for them. The id of an event is found nowhere: \
+            its submission and its transaction stand in the event.
             """,
         CommonOptions.tabulating + [CommonOptions.limit, word], run: run)
 
@@ -37,8 +37,11 @@ enum FindCommand {
 extension SearchResult {
     var json: JSONOutput {
         let found = hits.map { hit in
-            JSONOutput.object(
-                hit.row.members.merging(["foundAs": .list(hit.meanings.map { .word($0) })]) { member, _ in member })
+            let own: [String: JSONOutput] = [
+                "foundAs": .list(hit.meanings.map { .word($0) }),
+                "owed": .list(hit.owed.map { OwedReport(row: $0).json }),
+            ]
+            return JSONOutput.object(hit.row.members.merging(own) { member, _ in member })
         }
         return .object(["found": .list(found), "hasMore": .truth(hasMore)])
     }
@@ -47,14 +50,22 @@ extension SearchResult {
         var text = ""
         if !hits.isEmpty {
             let rows = hits.map { hit in
-                let cells = hit.row.cells(now: now)
-                return cells.prefix(1) + [hit.meanings.map(\.rawValue).joined(separator: ", ")] + cells.dropFirst()
+                let owed = hit.owed.map { OwedReport(row: $0).kind }.joined(separator: ", ")
+                return Self.line(
+                    hit.row.cells(now: now), foundAs: hit.meanings.map(\.rawValue).joined(separator: ", "),
+                    owed: owed.isEmpty ? "-" : owed)
             }
-            let header = SubmissionRow.header.prefix(1) + ["FOUND AS"] + SubmissionRow.header.dropFirst()
-            text = TextTable(header: Array(header), rows: rows.map { Array($0) }, keepsFirst: true)
-                .withoutEmptyColumns().text(maxWidth: width)
+            let header = Self.line(SubmissionRow.header, foundAs: "FOUND AS", owed: "OWED")
+            text = TextTable(header: header, rows: rows, keepsFirst: true).withoutEmptyColumns().text(maxWidth: width)
         }
         if hasMore { text += "More exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
         return text
+    }
+
+    private static func line(_ cells: [String], foundAs: String, owed: String) -> [String] {
+        var cells = cells
+        cells.insert(foundAs, at: 1)
+        cells.append(owed)
+        return cells
     }
 }

@@ -9,8 +9,6 @@ struct ManySubmissions {
     static let most = 100_000
     /// Rows that the ledger is asked for at once.
     private static let pageRows = 1_000
-    /// Paces between two lines of progress.
-    private static let linePauses = 10
 
     static let olderThan = Parameter<Duration?>.option(
         "older-than",
@@ -19,8 +17,7 @@ struct ManySubmissions {
         }, help: "Only those whose records are older, such as 6h or 7d.")
     static let limit = Parameter.option(
         "limit", .integer(1...most), default: 1000, help: "Most submissions, 1 to \(most).")
-    static let perSecond = Parameter.option(
-        "per-second", .integer(1...1000), default: 20, help: "Most submissions in a second, 1 to 1000.")
+    static let perSecond = MassChange.perSecond(20, "submissions", most: 1000)
     static let apply = Parameter.flag(
         "apply",
         help:
@@ -80,13 +77,16 @@ struct ManySubmissions {
         let keys = try arguments.ledger(context) { ledger throws(LedgerError) in try find(ledger, now: now) }
         let pace = try arguments[Self.perSecond]
         guard arguments[Self.apply], !keys.isEmpty else {
-            return try answer(arguments, context, Answer(found: keys.count, limit: limit, pace: pace), done)
+            try answer(arguments, context, Answer(found: keys.count, limit: limit, pace: pace), done)
+            if keys.isEmpty { try arguments.refuseUnknown(app, context) }
+            return
         }
         var answer = Answer(found: keys.count, limit: limit, pace: pace, changed: 0)
-        let showsProgress = context.width != nil && !arguments[CommonOptions.json]
-        for (turn, start) in stride(from: 0, to: keys.count, by: pace).enumerated() {
-            if turn > 0 { context.pause(.seconds(1)) }
+        var progress = Progress(context)
+        var clock = Pace(perSecond: pace, from: context.clock())
+        for start in stride(from: 0, to: keys.count, by: pace) {
             let part = keys[start..<min(start + pace, keys.count)]
+            context.pause(clock.pause(before: part.count, now: context.clock()))
             do throws(CommandFailure) {
                 // Another session each time: this may take hours, and a ledger may fail over meanwhile.
                 try arguments.ledger(context) { ledger throws(LedgerError) in
@@ -98,13 +98,13 @@ struct ManySubmissions {
                     }
                 }
             } catch {
+                progress.end()
                 try self.answer(arguments, context, answer, done)
                 throw error
             }
-            if showsProgress, turn % Self.linePauses == Self.linePauses - 1 {
-                try context.output("\(start + part.count) of \(keys.count)\n")
-            }
+            progress.show(Double(part.endIndex) / Double(keys.count), "\(part.endIndex) of \(Self.words(keys.count))")
         }
+        progress.end()
         try self.answer(arguments, context, answer, done)
     }
 
@@ -130,14 +130,14 @@ struct ManySubmissions {
                 let more = isFull ? " The limit is reached; there may be more." : ""
                 guard let changed = answer.changed else {
                     guard answer.found > 0 else { return "No submission matches.\n" }
-                    let seconds = (answer.found + answer.pace - 1) / answer.pace
-                    return "\(Self.count(answer.found)) match; nothing was changed. With --apply they are \(done), "
-                        + "\(answer.pace) a second, in about \(NextTry.words(seconds: Int64(seconds))).\(more)\n"
+                    let time = Duration.seconds((answer.found + answer.pace - 1) / answer.pace).rough
+                    return "\(Self.words(answer.found)) match; nothing was changed. With --apply they are \(done), "
+                        + "\(answer.pace) a second, in about \(time).\(more)\n"
                 }
                 let left = answer.left > 0 ? ", \(answer.left) left as they are" : ""
-                return "\(changed) of \(Self.count(answer.found)) \(done)\(left).\(more)\n"
+                return "\(changed) of \(Self.words(answer.found)) \(done)\(left).\(more)\n"
             })
     }
 
-    private static func count(_ number: Int) -> String { "\(number) \(number == 1 ? "submission" : "submissions")" }
+    private static func words(_ count: Int) -> String { count.of("submission", "submissions") }
 }

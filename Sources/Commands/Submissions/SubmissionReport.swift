@@ -293,7 +293,8 @@ struct OwedReport: Sendable {
     var answer: String? { row.answer.map { ($0.isRefusal ? "refused, " : "") + $0.words } }
 
     var kind: String {
-        switch row.key {
+        if row.step == .call { return "fulfilment call" }
+        return switch row.key {
         case .granted(_, repeatOf: nil): "granted event"
         case .granted: "copy of a granted event"
         case .failed: "failed event"

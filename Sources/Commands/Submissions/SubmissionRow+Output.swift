@@ -57,15 +57,5 @@ struct NextTry: Hashable, Sendable {
 
     private var isDue: Bool { dueAt <= now }
 
-    private var distance: String { Self.words(seconds: abs(dueAt.milliseconds - now.milliseconds) / 1000) }
-
-    /// A length of time in its largest unit, rounded down.
-    static func words(seconds: Int64) -> String {
-        switch seconds {
-        case ..<120: "\(seconds) s"
-        case ..<7_200: "\(seconds / 60) min"
-        case ..<172_800: "\(seconds / 3_600) h"
-        default: "\(seconds / 86_400) days"
-        }
-    }
+    private var distance: String { Duration.milliseconds(abs(dueAt.milliseconds - now.milliseconds)).rough }
 }

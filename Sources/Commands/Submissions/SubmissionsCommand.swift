@@ -87,10 +87,7 @@ enum SubmissionsCommand {
             arguments.format(context).page(
                 "submissions", table, page.rows.map(\.json), next: page.next?.text))
         // The page behind the last one is empty, too.
-        if let app, before == nil, page.rows.isEmpty, try !configured(arguments, context).contains(app) {
-            throw CommandFailure(
-                .failed, "no app \"\(PrintableText.singleLine(app.rawValue))\" is configured or has such submissions")
-        }
+        if before == nil, page.rows.isEmpty { try arguments.refuseUnknown(app, context) }
     }
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
@@ -106,7 +103,7 @@ enum SubmissionsCommand {
             }
             // Grants that only a later version can read stand in no list, so they are asked for by the names of apps.
             if answer.reports.isEmpty, answer.later == 0 {
-                let bundleIDs = try configured(arguments, context)
+                let bundleIDs = try arguments.bundleIDs(context)
                 answer = try arguments.ledger(context) { ledger throws(LedgerError) in
                     try ledger.answer(id, of: bundleIDs)
                 }
@@ -133,7 +130,7 @@ enum SubmissionsCommand {
     }
 
     private static func retry(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let note = try note(arguments, context)
+        let note = try arguments.note(context)
         let state = try arguments[state]
         if let state, !state.isWaiting { throw .usage("--state must be held or retrying: others do not wait") }
         guard let key = try one(arguments, state: state) else {
@@ -150,7 +147,7 @@ enum SubmissionsCommand {
     }
 
     private static func abandon(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let note = try note(arguments, context)
+        let note = try arguments.note(context)
         guard let key = try one(arguments, state: nil) else {
             let many = try many(arguments, [.held], isNarrowed: false)
             return try many.run(arguments, context, done: "given up") { ledger, key throws(LedgerError) in
@@ -188,13 +185,6 @@ enum SubmissionsCommand {
         .object(members.merging(["app": .id(key.bundleID), "submissionId": .id(key.submissionID)]) { $1 })
     }
 
-    private static func note(
-        _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws(CommandFailure) -> OperatorNote {
-        OperatorNote(
-            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
-    }
-
     /// The one submission that is named; nil if many are meant.
     private static func one(
         _ arguments: ParsedArguments, state: SubmissionState?
@@ -220,14 +210,21 @@ enum SubmissionsCommand {
         }
         return many
     }
+}
 
+extension ParsedArguments {
     /// The apps of the apps file, and the empty one, which is that of malformed submissions.
-    private static func configured(
-        _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws(CommandFailure) -> [BundleID] {
-        try arguments.configuration(context) { values throws(ConfigurationError) in
+    fileprivate func bundleIDs(_ context: CommandContext) throws(CommandFailure) -> [BundleID] {
+        try configuration(context) { values throws(ConfigurationError) in
             try ConfiguredApps.bundleIDs(values) + [BundleID("")]
         }
+    }
+
+    /// Ends a command that has found nothing of an app which is not configured: its name may be misspelt.
+    func refuseUnknown(_ app: BundleID?, _ context: CommandContext) throws(CommandFailure) {
+        guard let app, try !bundleIDs(context).contains(app) else { return }
+        throw CommandFailure(
+            .failed, "no app \"\(PrintableText.singleLine(app.rawValue))\" is configured or has such submissions")
     }
 }
 

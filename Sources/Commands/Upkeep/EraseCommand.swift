@@ -16,9 +16,10 @@ enum EraseCommand {
             The ids of the user, of the user's submissions and of the orders give way to pseudonyms, in grants and in \
             operators' actions. The user's failures and repeats are deleted. Purchases keep their keys, so none can be \
             granted again: a claim of one fails as owned_by_another_user. While a submission of the user's waits, or an \
-            event is owed, nothing is changed: the purchase is granted or the submission given up first. On PostgreSQL \
-            it needs the rights of docs/postgresql.md. Topics, logs and back-ups are not the ledger's: they forget by \
-            their own retention.
+            event is owed, nothing is changed: the purchase is granted or the submission given up first. Grants that \
+            only a later version can read stay, and are counted: that version erases them. On PostgreSQL it needs the \
+            rights of docs/postgresql.md. Topics, logs and back-ups are not the ledger's: they forget by their own \
+            retention.
             """,
         MassChange.options + [user, app, keyFile], run: run)
 
@@ -36,7 +37,7 @@ enum EraseCommand {
         let erasure = Erasure(
             userID: UserID(id), bundleID: try arguments[app].map { BundleID($0) }, pseudonyms: pseudonyms)
         let session = try arguments.session(context)
-        var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false)
+        var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false, later: 0)
         // A trial finds the same rows each time.
         var isEnough = false
         while !isEnough {
@@ -49,17 +50,18 @@ enum EraseCommand {
                 rows.grants += found.grants
                 rows.answers += found.answers
                 rows.actions += found.actions
-                rows.isComplete = found.isComplete
+                (rows.isComplete, rows.later) = (found.isComplete, found.later)
                 isEnough = found.isComplete || note == nil
             }
         }
-        guard rows.grants + rows.answers > 0 else {
+        guard rows.grants + rows.answers + rows.later > 0 else {
             throw CommandFailure(.failed, "the ledger has nothing of this user, or nothing any more")
         }
         let pseudonym = pseudonyms.of(erasure.userID)
         let json: JSONOutput = .object([
             "applied": .truth(note != nil), "grants": .count(rows.grants), "answers": .count(rows.answers),
             "actions": .count(rows.actions), "pseudonym": .id(pseudonym),
+            "laterRows": rows.later == 0 ? .absent : .count(rows.later),
         ])
         try context.output(
             arguments.format(context).render(json: json) { _ in
@@ -70,6 +72,12 @@ enum EraseCommand {
                 let more = rows.isComplete ? "" : ", and more,"
                 return "\(words)\(more) would be erased, as \(pseudonym); --apply does it.\n"
             })
+        if rows.later > 0 {
+            throw CommandFailure(
+                .failed,
+                "the user is not erased: \(rows.later.of("grant was", "grants were")) written by a later version, "
+                    + "which alone can erase \(rows.later == 1 ? "it" : "them")")
+        }
     }
 
     private static func words(waiting: Int, owed: Int, isBegun: Bool) -> String {

@@ -55,17 +55,16 @@ enum EventsCommand {
         let (note, pace) = (try MassChange.note(arguments, context), try arguments[perSecond])
         let session = try arguments.session(context)
         var walk = try EventWalk(scope, after: start, in: session)
-        var publisher: (any EventPublisher)?
+        var publisher: EventPublisher?
         if let note {
             let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
                 try KafkaSettings(values)
             }
             try refuseForeign(kafka, session, context)
-            publisher = try context.publisher(kafka)
-            let named = OperatorNote(actor: note.actor, reason: "\(scope.words): \(note.reason)", at: note.at)
-            try session { ledger throws(LedgerError) in try ledger.note(.republish, named) }
+            publisher = EventPublisher(sender: try context.sender(kafka, [.granted, .failed]), settings: kafka)
+            try session { ledger throws(LedgerError) in try ledger.note(.republish, note.about(scope.words)) }
         }
-        defer { publisher?.close() }
+        defer { publisher?.sender.close() }
         var told = Told()
         var progress = Progress(context)
         var clock = Pace(perSecond: pace, from: context.clock())
@@ -121,6 +120,27 @@ enum EventsCommand {
         return CommandFailure(
             failure.status,
             "\(failure.message ?? "it was stopped"); \(told.count.of("event was", "events were")) published: \(rest)")
+    }
+}
+
+/// Puts events on their topics.
+private struct EventPublisher {
+    let sender: any RecordSender
+    let settings: KafkaSettings
+
+    /// Returns once the brokers have all of them.
+    /// - Throws: the end of the command; some of them may stand on their topics.
+    func publish(_ events: [Event]) throws(CommandFailure) {
+        do throws(KafkaRefusal) {
+            _ = try sender.send(
+                events.map { event in
+                    KafkaProducerRecord(
+                        topic: settings.topics[event.topic], key: event.key, value: event.value, headers: event.headers)
+                })
+        } catch {
+            let words = sender.isAway ? "no broker can be reached" : error.words
+            throw CommandFailure(.failed, "Kafka did not take an event: \(PrintableText.singleLine(words))")
+        }
     }
 }
 

@@ -29,7 +29,7 @@ public enum KafkaDelivery: Sendable, Hashable {
 }
 
 /// The reason that a record was not taken.
-public enum KafkaRefusal: Sendable, Hashable {
+public enum KafkaRefusal: Error, Hashable {
     /// Larger than the client, the topic or the broker allows. It never fits: the caller publishes something smaller.
     case tooLarge
     /// The credentials have no right to write to the topic. An operator gives it; the caller tries again later.

@@ -89,11 +89,22 @@ public enum AnswerColumns: Int32, RecordColumn {
     /// A failure or a repeat as people see it; any version can read it.
     public static func page(_ row: some RowReader) -> SubmissionRow {
         let row = TableRow(row, Self.self)
+        let claimant = row.claimant
+        let transaction: TransactionID? = row.optionalIdentifier(.transactionID)
+        let isRepeat = row.isNull(.reason)
+        var owable = [OutboxKey.failed(claimant.bundleID, claimant.submissionID)]
+        if isRepeat {
+            let environment = row.optionalInteger(.environment).flatMap { Environment(column: $0) }
+            let grant = environment.flatMap { environment in
+                transaction.map { GrantReference(environment: environment, transactionID: $0) }
+            }
+            owable = grant.map { OutboxKey.telling(of: $0, to: claimant.submissionID) } ?? []
+        }
         return SubmissionRow(
-            sequence: row.integer(.sequence), state: row.isNull(.reason) ? .repeated : .failed, claimant: row.claimant,
+            sequence: row.integer(.sequence), state: isRepeat ? .repeated : .failed, claimant: claimant,
             origin: row.origin, decidedAt: row.time(.answeredAt), cause: row.optionalText(.reason),
-            transactionID: row.optionalIdentifier(.transactionID), productID: row.optionalIdentifier(.productID),
-            attempts: Int(row.optionalInteger(.attempts) ?? 0))
+            transactionID: transaction, productID: row.optionalIdentifier(.productID),
+            attempts: Int(row.optionalInteger(.attempts) ?? 0), owable: owable)
     }
 
     /// Nil for a row that only a later version can read.

@@ -145,7 +145,8 @@ public enum RetryColumns: Int32, RecordColumn {
             receivedAt: row.time(.receivedAt), cause: attempted.text(.cause),
             transactionID: row.optionalText(.transactionID).map { TransactionID(reading: $0) },
             productID: row.optionalIdentifier(.productID), attempts: attempted.int(.attempts),
-            dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil))
+            dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil),
+            owable: ClaimDigest(bytes: row.blob(.digest)).map { [.pending($0)] } ?? [])
     }
 
     /// As ``selection``, for an audit: without evidence, and a page of it may be large.

@@ -254,6 +254,21 @@ struct GrantTable {
         }
     }
 
+    /// How many grants a user has, also those that only a later version can read.
+    /// - Parameter app: Nil for all apps.
+    func count(of user: UserID, _ app: BundleID?) throws(PostgresFailure) -> Int {
+        let statement = PostgresStatement(
+            """
+            SELECT count(*) FROM grants WHERE \(HashedIndex.condition("user_id", "$1::text"))
+                AND ($2::text IS NULL OR product IN (SELECT number FROM products WHERE app = $2::text))
+            """
+        ) {
+            $0.text(user)
+            $0.text(app)
+        }
+        return try connection.run(statement).first?.int(0) ?? 0
+    }
+
     func page(_ query: GrantQuery) -> ListPage<GrantRow> {
         // An array, because a join would begin with the first table that is named, and read all of it.
         let transaction = """

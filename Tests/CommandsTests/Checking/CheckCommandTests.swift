@@ -14,14 +14,7 @@ import Testing
 struct CheckCommandTests {
     private var grantor: SampleRun
 
-    init() throws {
-        grantor = try SampleRun()
-        grantor.environment["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "kafka:9092"
-        grantor.cluster = .complete
-        try Self.write(
-            "apps: [{bundleId: com.example.game, sandbox: {policy: reject}, products: any}]\n",
-            to: grantor.folder + "/apps.yaml")
-    }
+    init() throws { grantor = try SampleRun.complete() }
 
     private static func write(_ text: String, to file: String) throws {
         try text.write(toFile: file, atomically: true, encoding: .utf8)

@@ -11,13 +11,7 @@ import Testing
 struct KafkaCheckTests {
     private var grantor: SampleRun
 
-    init() throws {
-        grantor = try SampleRun()
-        grantor.environment["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "kafka:9092"
-        grantor.cluster = .complete
-        try "apps: [{bundleId: com.example.game, sandbox: {policy: reject}, products: any}]\n"
-            .write(toFile: grantor.folder + "/apps.yaml", atomically: true, encoding: .utf8)
-    }
+    init() throws { grantor = try SampleRun.complete() }
 
     @Test(
         "Each right that the user lacks is named, with what to give",

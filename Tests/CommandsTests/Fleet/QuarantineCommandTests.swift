@@ -21,8 +21,8 @@ struct QuarantineCommandTests {
             grantor("quarantine list").output
                 == """
                 PLACE  AT                        REASON   ORIGIN                    BYTES
-                1/41   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  2
-                1/40   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  2
+                1/41   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  8
+                1/40   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  8
 
                 """)
         #expect(grantor("quarantine list --limit 1 --json").output.contains("\"isStub\" : true"))
@@ -33,9 +33,19 @@ struct QuarantineCommandTests {
         let output = grantor("quarantine show 1/40").output
         #expect(output.hasPrefix("Record 1/40\n") && output.contains("x-retries    3\n"))
         #expect(!output.contains("{]") && !output.contains("x-quarantine"))
-        #expect(grantor("quarantine show 1/40 --value").output == "{]")
+        let value = grantor("quarantine show 1/40 --value")
+        #expect(value.bytes == FixedQuarantine.value && value.output.isEmpty && value.status == .done)
+        #expect(grantor("quarantine show 1/41 --value").status == .failed)
         #expect(grantor("quarantine show 1/7").status == .failed)
         #expect(grantor("quarantine show 17").status == .usage)
+    }
+
+    @Test("A terminal gets the value as text that cannot steer it")
+    func terminal() {
+        var grantor = grantor
+        grantor.width = 80
+        let value = grantor("quarantine show 1/40 --value")
+        #expect(value.output == "\u{FFFD}{]\u{FFFD}[31m\n" && value.bytes.isEmpty)
     }
 
     @Test("resubmit writes the record as it came, without what the worker added, and who did it and why")
@@ -43,8 +53,9 @@ struct QuarantineCommandTests {
         #expect(
             grantor("quarantine resubmit 1/40 \(note)").output
                 == "Record 1/40 is submitted again, as receipts.submitted/2/9.\n")
-        let sent = try #require(grantor.quarantine.sent.all.first)
-        #expect(sent.topic == "receipts.submitted" && sent.key == Array("u-1".utf8) && sent.value == Array("{]".utf8))
+        let sent = try #require(grantor.sender.records.first)
+        #expect(sent.topic == "receipts.submitted" && sent.key == Array("u-1".utf8))
+        #expect(sent.value == FixedQuarantine.value)
         #expect(sent.headers == [RecordHeader("traceparent", "00-ab"), RecordHeader("x-retries", "3")])
         #expect(grantor.ledger.questions == ["resubmit by anna: receipts.quarantined/1/40: mended"])
     }
@@ -69,15 +80,14 @@ struct QuarantineCommandTests {
     func stub() {
         let result = grantor("quarantine resubmit 1/41 \(note)")
         #expect(result.status == .failed && result.errors.contains("stands at receipts.submitted/5/173"))
-        #expect(grantor.quarantine.sent.all.isEmpty && grantor.ledger.questions.isEmpty)
+        #expect(grantor.sender.records.isEmpty && grantor.ledger.questions.isEmpty)
     }
 
     @Test("A record that the topic does not take is told, with what is known of it")
     func refused() {
-        var grantor = grantor
-        grantor.quarantine.delivery = .failed(.timedOut)
+        grantor.sender.refuse(.timedOut)
         #expect(grantor("quarantine resubmit 1/40 \(note)").errors.contains("it may stand there all the same"))
-        grantor.quarantine.delivery = .failed(.notAuthorized)
+        grantor.sender.refuse(.notAuthorized)
         #expect(
             grantor("quarantine resubmit 1/40 \(note)").errors
                 == "grantor: this user has no right to write into receipts.submitted\n")

@@ -75,6 +75,37 @@ struct ImportCommandTests {
         #expect(again.errors == "grantor: 1 purchase stayed as the ledger has them\n")
     }
 
+    @Test("A trial judges each line by the lines before it, as the import does, however far apart they are")
+    func twice() throws {
+        let period = #""type":"nonConsumable","originalTransactionId":"1500""#
+        let lines =
+            (1...1_200).map { line($0) } + [
+                line(7), line(8, user: "thief"), line(7).replacing("game", with: "puzzle"),
+                line(1_300).replacing(#""type":"consumable""#, with: period),
+                // A restore of the same purchase, to another user and to the same one.
+                line(1_301, user: "thief").replacing(#""type":"consumable""#, with: period),
+                line(1_302).replacing(#""type":"consumable""#, with: period),
+                // Its line above is not imported, so this one is, and gives the purchase to the same user.
+                line(1_301, user: "thief"),
+                line(1_303, user: "thief").replacing(#""type":"consumable""#, with: period),
+            ]
+        let path = try file(lines.joined(separator: "\n"))
+        let trial = grantor("grants import \(path)")
+        #expect(trial.status == .failed)
+        #expect(
+            trial.output
+                == """
+                line 1202: the purchase is another user's, or another app's, by line 8
+                line 1203: the purchase is another user's, or another app's, by line 7
+                line 1208: the purchase is another user's, or another app's, by line 1204
+                1208 lines: 0 faulty, 1202 new, 3 there already, 3 of others; --apply imports them
+
+                """)
+        #expect(trial.errors == "grantor: 3 purchases would stay as the ledger has them\n")
+        let done = grantor("grants import \(path) \(Self.apply)")
+        #expect(done.output.hasSuffix("1208 lines: 1202 imported, 3 there already, 3 of others\n"))
+    }
+
     @Test("With a fault in any line nothing is imported, and each is named with its line")
     func faults() throws {
         let path = try file(
@@ -147,5 +178,39 @@ struct ImportCommandTests {
         #expect(grantor("grants import /nowhere/former.jsonl").status == .failed)
         #expect(grantor("grants import /").status == .failed)
         #expect(grantor("grants import").status == .usage)
+    }
+}
+
+@Suite("Lines of a file that share a purchase")
+struct SharedNamesTests {
+    private func grant(_ number: Int, line: Int, user: UserID = "u") -> Grant {
+        let id = TransactionID("\(number)")
+        let purchase = Purchase(
+            transactionID: id, originalTransactionID: id, webOrderLineItemID: nil, productID: "gems", quantity: 1,
+            environment: .production, purchasedAt: UpkeepRun.now, expiresAt: nil, revokedAt: nil, isUpgraded: false,
+            ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
+        let claimant = Claimant(
+            submissionID: "s", userID: user, bundleID: UpkeepRun.app, orderID: nil, traceparent: nil)
+        return Grant(
+            imported: purchase, type: .consumable, to: claimant, grantedAt: UpkeepRun.now, line: line, of: "file")
+    }
+
+    @Test("None that came before is missed, and few others are taken for one")
+    func found() {
+        var shared = SharedNames(size: 2_000_000)
+        for number in 0..<20_000 { shared.add(grant(number, line: number)) }
+        for number in stride(from: 0, to: 20_000, by: 100) { shared.add(grant(number, line: 20_000 + number)) }
+        let found = (0..<20_000).filter { shared.contains(grant($0, line: 0)) }
+        #expect(found.count { $0 % 100 == 0 } == 200)
+        #expect(found.count < 600 && !shared.isFull)
+    }
+
+    @Test("More than there is room for are said to be too many")
+    func full() {
+        var shared = SharedNames(size: 0, most: 3)
+        for number in [1, 2, 1] { shared.add(grant(number, line: number)) }
+        #expect(!shared.isEmpty && !shared.isFull)
+        shared.add(grant(2, line: 4))
+        #expect(shared.isFull)
     }
 }

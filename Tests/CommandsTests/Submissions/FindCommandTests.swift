@@ -29,6 +29,23 @@ struct FindCommandTests {
         #expect(grantor("find u-1 --json").output.contains("\"hasMore\" : false"))
     }
 
+    @Test("What is owed of a hit stands beside it, and nothing of others")
+    func owed() {
+        let key = OutboxKey.granted(FixedLedger.grant("1000007").reference, repeatOf: nil)
+        grantor.ledger.owe([
+            OutboxRow(
+                key: key, step: .call, target: .service("com.example.game"), dueAt: FixedLedger.time, isLeased: false,
+                attempts: 4)
+        ])
+        let lines = grantor("find u-1").output.split(separator: "\n")
+        #expect(lines[0].hasSuffix("  OWED"))
+        #expect(lines.count { $0.hasSuffix("  fulfilment call") } == lines.count { $0.contains("  granted  ") })
+        #expect(lines.contains { $0.contains("  failed  ") && $0.hasSuffix("  -") })
+        #expect(grantor("find u-1 --json").output.contains("\"owes\" : \"fulfilment call\""))
+        grantor.ledger.owe([])
+        #expect(!grantor("find u-1").output.contains("OWED"))
+    }
+
     @Test("A hit as JSON is the row of a list, with what the word is to it")
     func json() {
         let output = grantor("find 1000007 --json").output

@@ -51,6 +51,20 @@ struct ManySubmissionsTests {
         #expect(grantor("submissions retry --older-than 1h \(note)").output == "No submission matches.\n")
     }
 
+    @Test("None is an answer, also of an app that is configured; an app that is not known may be misspelt")
+    func none() {
+        grantor.ledger.hold(0)
+        for options in ["--cause no_answer", "--app com.example.puzzle", "--app com.example.puzzle --apply"] {
+            let result = grantor("submissions retry \(options) \(note)")
+            #expect(result.output == "No submission matches.\n" && result.status == .done)
+        }
+        let unknown = grantor("submissions retry --app com.example.pzzle \(note) --apply")
+        #expect(unknown.output == "No submission matches.\n" && unknown.status == .failed)
+        #expect(
+            unknown.errors
+                == "grantor: no app \"com.example.pzzle\" is configured or has such submissions\n")
+    }
+
     @Test("One that has its answer meanwhile is left, and counted")
     func left() {
         grantor.ledger.hold(3)

@@ -1,22 +1,15 @@
 import Contract
 import Kafka
-import Synchronization
 
 @testable import Commands
 
-/// A quarantine topic of two records, the second of which is a stub, and the input topic that records go back to.
+/// A quarantine topic of two records, the second of which is a stub.
 struct FixedQuarantine: QuarantineTopic {
-    final class Sent: Sendable {
-        private let records = Mutex<[KafkaProducerRecord]>([])
-        var all: [KafkaProducerRecord] { records.withLock { $0 } }
-        func add(_ record: KafkaProducerRecord) { records.withLock { $0.append(record) } }
-    }
-
-    let sent = Sent()
-    var delivery = KafkaDelivery.acknowledged(partition: 2, offset: 9)
+    /// Its first byte is no UTF-8, and its last ones turn a terminal's lines red.
+    static let value: [UInt8] = [0xFF] + Array("{]\u{1B}[31m".utf8)
 
     private static let record = InputRecord(
-        origin: FixedLedger.origin, key: Array("u-1".utf8), value: Array("{]".utf8),
+        origin: FixedLedger.origin, key: Array("u-1".utf8), value: value,
         headers: [RecordHeader("traceparent", "00-ab"), RecordHeader("x-retries", "3")], timestamp: FixedLedger.time)
 
     private var records: [InputRecord] {
@@ -37,10 +30,5 @@ struct FixedQuarantine: QuarantineTopic {
 
     func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord? {
         records.first { $0.origin.partition == place.partition && $0.origin.offset == place.offset }
-    }
-
-    func send(_ record: KafkaProducerRecord) throws(KafkaError) -> KafkaDelivery {
-        sent.add(record)
-        return delivery
     }
 }

@@ -11,28 +11,6 @@ import Synchronization
 
 /// Calls of the program with a ledger on SQLite, a topic in memory and a clock that only pauses move.
 final class UpkeepRun {
-    /// Takes events until it is told to refuse.
-    final class Topic: EventPublisher, Sendable {
-        private let taken = Mutex<[Event]>([])
-        private let limit = Mutex(Int.max)
-
-        var events: [Event] { taken.withLock { $0 } }
-
-        /// From now on it takes so many calls, and no more.
-        func refuse(after calls: Int) { limit.withLock { $0 = calls } }
-
-        func publish(_ events: [Event]) throws(CommandFailure) {
-            let isRefused = limit.withLock { limit in
-                limit -= 1
-                return limit < 0
-            }
-            if isRefused { throw CommandFailure(.failed, "no broker can be reached") }
-            taken.withLock { $0 += events }
-        }
-
-        func close() {}
-    }
-
     /// A clock that only pauses move.
     private final class Time: Sendable {
         private let passed = Mutex(Duration.zero)
@@ -48,7 +26,7 @@ final class UpkeepRun {
 
     let folder: String
     let ledger: SQLiteLedger
-    let topic = Topic()
+    let sender = FixedSender()
     private let time = Time()
 
     var path: String { folder + "/grantor.db" }
@@ -74,10 +52,10 @@ final class UpkeepRun {
                 "GRANTOR_LEDGER_URL": "sqlite:\(path)", "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
             ], width: nil, now: { Self.now },
             clock: { [time] in Instant(nanoseconds: 0) + time.elapsed }, pause: { [time] in time.pause($0) },
-            output: { text throws(CommandFailure) in output.withLock { $0 += text } },
+            output: { text throws(CommandFailure) in output.withLock { $0 += text } }, bytes: { _ in },
             progress: ProgressOutput(isTerminal: false) { _ in }, ledgers: .configured,
             auditedTopics: { _ in FixedTopics() }, cluster: { _ in FixedCluster() },
-            quarantine: { _ in FixedQuarantine() }, publisher: { [topic] _ in topic },
+            quarantine: { _ in FixedQuarantine() }, sender: { [sender] _, _ in sender },
             checkClients: { _ in },
             apple: { _ in FixedApple() }, service: { _ in .response(status: 404, key: nil, retryAfter: nil) },
             logHandler: { _ in preconditionFailure("no command logs") })

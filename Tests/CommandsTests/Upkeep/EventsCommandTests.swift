@@ -1,5 +1,6 @@
 import CommandParser
 import Contract
+import Kafka
 import Ledger
 import LedgerSQLite
 import Scheduling
@@ -10,7 +11,7 @@ import Testing
 @Suite("grantor events republish")
 struct EventsCommandTests {
     private let grantor: UpkeepRun
-    private let told: [Event]
+    private let told: [KafkaProducerRecord]
 
     /// Twenty-five grants of two users, a second apart, and a failure.
     init() throws {
@@ -23,7 +24,9 @@ struct EventsCommandTests {
             events += try grantor.write([decision])
         }
         events += try grantor.write([grantor.decision("f1", offset: 26, UpkeepRun.failure)])
-        told = events
+        told = events.map {
+            KafkaProducerRecord(topic: $0.topic.defaultName, key: $0.key, value: $0.value, headers: $0.headers)
+        }
     }
 
     private static let apply = "--apply --actor kim --reason lost"
@@ -35,7 +38,7 @@ struct EventsCommandTests {
         #expect(
             result.output
                 == "25 granted and 1 failed event would be published, in 0 s at 500 a second; --apply does it.\n")
-        #expect(grantor.topic.events.isEmpty)
+        #expect(grantor.sender.records.isEmpty)
         #expect(try grantor.ledger.actions(on: nil).isEmpty)
     }
 
@@ -45,7 +48,7 @@ struct EventsCommandTests {
         let result = grantor("events republish --app com.example.game \(Self.apply)")
         #expect(result.status == .configuration)
         #expect(result.errors.contains("belongs to the group trial with trial.receipts.submitted"))
-        #expect(grantor.topic.events.isEmpty)
+        #expect(grantor.sender.records.isEmpty)
         #expect(try grantor.ledger.actions(on: nil).isEmpty)
     }
 
@@ -61,7 +64,7 @@ struct EventsCommandTests {
     func applied() throws {
         let result = grantor("events republish --app com.example.game \(Self.apply)")
         #expect(result.output == "25 granted and 1 failed event published.\n")
-        #expect(grantor.topic.events == told)
+        #expect(grantor.sender.records == told)
         let action = try #require(try grantor.ledger.actions(on: nil).first)
         #expect(action.kind == .republish && action.note.actor == "kim")
         #expect(action.note.reason == "events granted and failed of com.example.game: lost")
@@ -75,29 +78,30 @@ struct EventsCommandTests {
         ])
     func scopes(options: String, numbers: [Int]) throws {
         _ = grantor("events republish \(options) \(Self.apply)")
-        #expect(grantor.topic.events == numbers.map { told[$0 - 1] })
+        #expect(grantor.sender.records == numbers.map { told[$0 - 1] })
     }
 
     @Test("No second has more than the asked number of events")
     func paced() {
         _ = grantor("events republish --app com.example.game --per-second 10 \(Self.apply)")
-        #expect(grantor.topic.events.count == 26)
+        #expect(grantor.sender.records.count == 26)
         // The last of 26 events begins behind 25 others.
         #expect(grantor.paused == .milliseconds(2_500))
     }
 
     @Test("A call that was stopped names the place, and the next one goes on there")
     func resumed() throws {
-        grantor.topic.refuse(after: 2)
+        grantor.sender.refuse(after: 2)
         let stopped = grantor("events republish --app com.example.game --per-second 100 \(Self.apply)")
         #expect(stopped.status == .failed)
         #expect(
             stopped.errors
-                == "grantor: no broker can be reached; 20 events were published: go on with --after granted:20\n")
-        grantor.topic.refuse(after: .max)
+                == "grantor: Kafka did not take an event: no acknowledgement in time; 20 events were published: go on "
+                + "with --after granted:20\n")
+        grantor.sender.refuse(after: .max)
         let rest = grantor("events republish --app com.example.game --after granted:20 \(Self.apply)")
         #expect(rest.output == "5 granted and 1 failed event published.\n")
-        #expect(grantor.topic.events == told)
+        #expect(grantor.sender.records == told)
     }
 
     @Test(

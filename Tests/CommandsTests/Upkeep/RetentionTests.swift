@@ -117,6 +117,22 @@ struct EraseCommandTests {
         #expect(result.errors == "grantor: the ledger has nothing of this user, or nothing any more\n")
     }
 
+    @Test("Grants that only a later version can read keep the ids: they are counted, and the call ends with 1")
+    func later() throws {
+        try grantor.ledger.database.run("UPDATE grants SET format = 99 WHERE transaction_id IN ('7', '8')")
+        let done = grantor("erase --user user-canary --key-file \(key) \(Self.apply)")
+        #expect(done.output.hasPrefix("598 grants, 1 answer and 0 operators' actions erased, as erased:"))
+        #expect(done.status == .failed)
+        #expect(
+            done.errors
+                == "grantor: the user is not erased: 2 grants were written by a later version, which alone can erase "
+                + "them\n")
+        let again = grantor("erase --user user-canary --app com.example.game --key-file \(key) --json")
+        #expect(again.status == .failed && again.output.contains("\"laterRows\" : 2"))
+        let elsewhere = grantor("erase --user user-canary --app com.example.other --key-file \(key)")
+        #expect(elsewhere.errors.contains("the ledger has nothing of this user"))
+    }
+
     @Test("Nobody is erased whose submission waits")
     func waits() throws {
         let entry = RetryEntry(

@@ -1,0 +1,54 @@
+import AppStore
+import CommandParser
+import Configuration
+import Kafka
+import Ledger
+import Worker
+
+extension LedgerError {
+    /// The end of a command that a ledger failed.
+    var failure: CommandFailure {
+        switch self {
+        case .unavailable(let detail), .disconnected(let detail):
+            CommandFailure(.failed, "the ledger is unavailable now, try again: \(PrintableText.singleLine(detail))")
+        case .unusable(let detail):
+            CommandFailure(.configuration, "the ledger cannot be used: \(PrintableText.singleLine(detail))")
+        }
+    }
+}
+
+extension TransportFailure {
+    /// Whether it may end by itself: nothing of ours has to change.
+    var isApples: Bool {
+        switch self {
+        case .unreachable, .timedOut, .interrupted: true
+        case .tls, .tooLarge, .cancelled: false
+        }
+    }
+
+    /// For people.
+    var words: String {
+        switch self {
+        case .unreachable: "the host cannot be reached"
+        case .timedOut: "it took too long"
+        case .tls: "the TLS connection failed, or its certificate is not trusted (GRANTOR_APPLE_CA_FILE)"
+        case .interrupted: "the connection broke"
+        case .tooLarge: "the answer is too large"
+        case .cancelled: "the call was given up"
+        }
+    }
+}
+
+extension KafkaSettings {
+    /// An error in words; one about properties begins with the file that set them, and the line if it is about one. A
+    /// connection that fails is told with what a person does about it.
+    func words(_ error: KafkaError) -> String {
+        let words = PrintableText.singleLine("\(error)")
+        if let fault = ConnectionFault(error) {
+            let place = fault.isInProperties ? propertiesFile.map { " (\($0.path))" } ?? "" : ""
+            return "\(words); \(fault.remedy)\(place)"
+        }
+        guard let file = propertiesFile, error.disposition == .configuration else { return words }
+        return "\(error.property.flatMap { file.place(of: $0) } ?? file.path): \(words)"
+    }
+}

@@ -1,0 +1,201 @@
+import Contract
+import Ledger
+import Synchronization
+
+@testable import Commands
+
+/// A ledger that has two apps' submissions in every state, and notes what was asked of it.
+final class FixedLedger: LedgerOperator, Sendable {
+    static let id = "0b7d9a52-0000-4000-8000-000000000001"
+    static let time = Timestamp(milliseconds: 1_700_000_000_000)
+
+    private let asked = Mutex<[String]>([])
+    private let owed = Mutex<[OutboxRow]>([])
+    private let held = Mutex<Int?>(nil)
+    private let owner: ConsumerGroup?
+    private let refusal = Mutex<LedgerError?>(nil)
+    private let actionQuestions = Mutex(0)
+    private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
+
+    /// - Parameter owner: The group whose ledger it is.
+    init(owner: ConsumerGroup? = nil) { self.owner = owner }
+
+    /// From now on it answers no question about one submission.
+    func refuse(_ error: LedgerError?) { refusal.withLock { $0 = error } }
+
+    var askedForActions: Int { actionQuestions.withLock { $0 } }
+
+    var questions: [String] { asked.withLock { $0 } }
+
+    private func note(_ question: String) { asked.withLock { $0.append(question) } }
+
+    /// Makes a ledger the first time.
+    func migrate() -> (from: Int, to: Int) {
+        note("migrate")
+        return questions == ["migrate"] ? (0, 2) : (2, 2)
+    }
+
+    func identity() throws(LedgerError) -> String { Self.id }
+
+    func group() throws(LedgerError) -> ConsumerGroup? { owner }
+
+    /// It is a new one.
+    func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool { partitions.isEmpty }
+
+    func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+        note("submission \(key.bundleID)/\(key.submissionID)")
+        if let error = refusal.withLock({ $0 }) { throw error }
+        guard key.bundleID == "com.example.game" else { return Self.record() }
+        switch key.submissionID {
+        case "granted": return Self.record(grants: [Self.grant()])
+        case "failed": return Self.record(answer: .failed(Self.failure))
+        case "retrying": return Self.record(waiting: [Self.waiting])
+        case "held", "heldAndGranted": return Self.record(waiting: [Self.held])
+        case "later": return SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 1)
+        default: return Self.record()
+        }
+    }
+
+    /// One row of each list, but for what is "nobody" or "gone".
+    func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
+        for query in queries { note("submissions \(query)") }
+        return queries.map { query in
+            if let held = held.withLock({ $0 }) { return query.state == .held ? Self.page(query, of: held) : [] }
+            let words = [query.userID?.rawValue, query.submissionID?.rawValue, query.orderID?.rawValue]
+            guard !words.contains(where: { ["nobody", "gone", "later"].contains($0) }) else { return [] }
+            let isWaiting = query.state.isWaiting
+            return [
+                SubmissionRow(
+                    sequence: 7, state: query.state, claimant: Self.claimant(query.submissionID ?? "s-7"),
+                    origin: Self.origin, receivedAt: isWaiting ? Self.time : nil,
+                    decidedAt: isWaiting ? nil : Self.time,
+                    cause: "no_answer", transactionID: "1000007", productID: "com.example.game.gems100", attempts: 3,
+                    dueAt: isWaiting ? Self.time.advanced(by: .seconds(-180)) : nil,
+                    owable: query.state == .granted
+                        ? [.granted(Self.grant("1000007").reference, repeatOf: nil)] : [])
+            ]
+        }
+    }
+
+    /// From now on it has so many held submissions and no others, the latest a second old, each a second after the last.
+    func hold(_ count: Int) { held.withLock { $0 = count } }
+
+    private static func page(_ query: SubmissionQuery, of held: Int) -> [SubmissionRow] {
+        let last: Int = query.before.map { Int($0) - 1 } ?? held
+        let first: Int = max(1, last - query.limit + 1)
+        guard first <= last else { return [] }
+        return (first...last).reversed().map { (number: Int) -> SubmissionRow in
+            SubmissionRow(
+                sequence: Int64(number), state: .held, claimant: claimant(SubmissionID("h-\(number)")), origin: origin,
+                receivedAt: time.advanced(by: .seconds(number - held - 1)), cause: "product_not_configured",
+                transactionID: nil, productID: nil, attempts: 1)
+        }
+    }
+
+    func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
+        note("grants \(query)")
+        return query.userID == "nobody" ? [] : [GrantRow(sequence: 9, grant: Self.grant())]
+    }
+
+    /// The rows of its outbox from now on.
+    func owe(_ rows: [OutboxRow]) { owed.withLock { $0 = rows } }
+
+    func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] { Array(owed.withLock { $0 }.prefix(limit)) }
+
+    func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
+        owed.withLock { $0 }.filter { keys.contains($0.key) }
+    }
+
+    func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
+        actionQuestions.withLock { $0 += 1 }
+        guard key?.submissionID == "retrying" else { return [] }
+        return [
+            OperatorAction(
+                kind: .retry, note: OperatorNote(actor: "anna", reason: "Apple is well again", at: Self.time),
+                submission: key)
+        ]
+    }
+
+    func accept(
+        ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+    ) throws(LedgerError) -> Bool {
+        let offsets = committed.map { "\($0) at \($1)" }.sorted().joined(separator: ", ")
+        self.note("accept \(id) for \(group) with \(offsets) by \(note.actor): \(note.reason) at \(note.at)")
+        return id == Self.id
+    }
+
+    func partitions() throws(LedgerError) -> [PartitionRow] {
+        [PartitionRow(partition: Self.origin.topicPartition, next: 173, owner: "host/1", starts: 2)]
+    }
+
+    func workers() throws(LedgerError) -> [WorkerRow] {
+        [
+            WorkerRow(
+                name: "host/1", version: "1.0.0", startedAt: Self.time.advanced(by: .seconds(-7200)),
+                seenAt: Self.time.advanced(by: .seconds(-12)), isLive: true),
+            WorkerRow(
+                name: "host/2", version: "0.9.0", startedAt: Self.time.advanced(by: .seconds(-9000)),
+                seenAt: Self.time.advanced(by: .seconds(-3600)), isLive: false),
+        ]
+    }
+
+    func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
+        self.note("\(kind) by \(note.actor): \(note.reason)")
+    }
+
+    func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
+        let next: Int64? = passed.partition == Self.origin.topicPartition ? 173 : nil
+        guard next == passed.offsets.lowerBound else { return .standsAt(next) }
+        self.note("pass \(passed.named(note).reason) by \(note.actor)")
+        return .passed
+    }
+
+    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+        self.note("retry \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
+        return key.submissionID == "retrying" || key.submissionID.rawValue.hasPrefix("h-") ? 1 : 0
+    }
+
+    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+        self.note("abandon \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
+        switch key.submissionID {
+        case "held", "h-1", "h-2": return [.failed(reason: "abandoned_by_operator")]
+        case "heldAndGranted": return [.repeated]
+        default: return []
+        }
+    }
+
+    func audited(_ table: AuditedTable, after: Int64, limit: Int) throws(LedgerError) -> [AuditedRow] {
+        if let error = refusal.withLock({ $0 }) { throw error }
+        return after < 1 ? audited.withLock { $0[table] ?? [] } : []
+    }
+
+    /// An audit finds this row alone in a table.
+    func show(_ content: AuditedRow.Content, in table: AuditedTable) {
+        audited.withLock { $0[table] = [AuditedRow(sequence: 1, content: content)] }
+    }
+
+    func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
+        self.note("repair \(untold.count) by \(note.actor): \(note.reason)")
+        return untold.count
+    }
+}
+
+extension FixedLedger {
+    func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>? { nil }
+
+    func firstDecision(
+        in table: DecidedTable, _ places: ClosedRange<Int64>
+    ) throws(LedgerError) -> Timestamp? { nil }
+
+    func events(_ query: DecidedQuery) throws(LedgerError) -> EventPage { EventPage([], of: query) }
+
+    func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] { grants.map { _ in .new } }
+
+    func prune(
+        _ places: ClosedRange<Int64>, before: Timestamp, isTrial: Bool
+    ) throws(LedgerError) -> Int { 0 }
+
+    func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult {
+        .done(ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: true))
+    }
+}
