@@ -108,7 +108,7 @@ public struct SettingName: Hashable, Sendable, CustomStringConvertible {
     init(_ key: String) { self.key = key }
 
     /// The environment variable: `kafka.groupId` is set by `GRANTOR_KAFKA_GROUP_ID`.
-    public var environmentName: String {
+    var environmentName: String {
         var name = Self.environmentPrefix
         var previous: Character = "."
         for character in key {

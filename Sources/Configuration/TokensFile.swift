@@ -4,9 +4,9 @@ import Scheduling
 /// The path of a file with bearer tokens, one a line; empty lines and lines that begin with `#` do not count. The file
 /// was there, and held at least one token, when the settings were read.
 public struct TokensFile: Hashable, Sendable, CustomStringConvertible {
-    public static let mostTokens = 100
+    static let mostTokens = 100
     /// Characters of a token. From 32 on nobody finds one by trying.
-    public static let lengths = 32...256
+    static let lengths = 32...256
     private static let maxBytes = 64 << 10
 
     public let path: String

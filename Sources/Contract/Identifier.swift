@@ -143,14 +143,14 @@ public enum NameBasedUUID {
     ]
 }
 
-enum Hexadecimal {
+public enum Hexadecimal {
     /// The lower-case digit of a number below 16.
     static func digit(_ number: UInt8) -> UInt8 {
         number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") + (number - 10)
     }
 
     /// The number of a digit in either case; nil for any other byte.
-    static func value(of digit: UInt8) -> UInt8? {
+    public static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case 0x30...0x39: digit - 0x30
         case 0x41...0x46: digit - 0x41 + 10

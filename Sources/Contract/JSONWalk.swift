@@ -27,7 +27,7 @@ public struct JSONNameList: Sendable {
 /// A rule of ours that a text breaks which can be read all the same.
 public enum JSONFlaw: Hashable, Sendable {
     /// Nesting beyond this is ``tooDeep``.
-    public static let maxDepth = 32
+    static let maxDepth = 32
     /// Members of one object beyond this are ``tooManyMembers``.
     public static let maxMembers = 256
 
@@ -47,7 +47,7 @@ public enum JSONFlaw: Hashable, Sendable {
 /// not hostile, such as Apple; ``StrictJSON`` reads the others.
 public struct JSONWalk {
     /// Nesting beyond this is not walked into: the text is refused.
-    public static let maxDepth = 512
+    static let maxDepth = 512
 
     /// A member's name, to be asked about with ``index(of:in:)``.
     public struct Name {

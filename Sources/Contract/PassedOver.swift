@@ -44,7 +44,7 @@ public final class PassedOver: Sendable, Hashable {
     }
 
     /// So many are named, those of the first reasons before the others. A history may have thousands.
-    public static let maxNamed = 8
+    static let maxNamed = 8
     /// So many products are named in a sentence.
     static let maxProductsInSentence = 3
 

@@ -14,7 +14,7 @@ public enum MessageDigest: Hashable, Sendable {
 /// with its own context. It is freed once, at the end of this object's life.
 public final class PublicKey: @unchecked Sendable {
     /// Fewest bits of an RSA key whose signatures count.
-    public static let minRSABits = 2048
+    static let minRSABits = 2048
     /// Largest encoding of a key that is read, in bytes; one of RSA-4096 has 550.
     public static let maxBytes = 8 << 10
 

@@ -24,7 +24,7 @@ public final class ProbeServer: Sendable {
     /// Most connections at once.
     public static let maxConnections = 1024
     /// For a client to send its request, to take the answer and to close its side.
-    public static let connectionTime = Duration.seconds(10)
+    static let connectionTime = Duration.seconds(10)
 
     /// The port that is listened on.
     public let port: Int

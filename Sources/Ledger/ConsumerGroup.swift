@@ -12,7 +12,7 @@ public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
 
     /// The topics whose names a ledger keeps. That of pending events may get a name, and lose it, at any time: no
     /// outcome is told there alone.
-    public static let keptTopics: [Topic] = [.submitted, .granted, .failed, .quarantined]
+    static let keptTopics: [Topic] = [.submitted, .granted, .failed, .quarantined]
 
     /// - Parameter topics: The name of each topic.
     public init(name: String, cluster: String?, topics: (Topic) -> String) {

@@ -10,7 +10,7 @@ internal import Threading
 /// descriptor, every line is lost, so the process ignores or blocks SIGPIPE.
 public final class DescriptorWriter: Sendable {
     /// Most bytes of lines that wait for the reader.
-    public static let maxWaitingBytes = 1 << 20
+    static let maxWaitingBytes = 1 << 20
     /// Longest line that is written at once: a pipe with room takes as much in one piece (`PIPE_BUF`, pipe(7)).
     private static let maxBytesAtOnce = 4096
 

@@ -31,7 +31,7 @@ public struct Poller: ~Copyable, Sendable {
     }
 
     /// Most readinesses of one wait; the next one reports the others.
-    public static let maxEventsPerWait = 256
+    static let maxEventsPerWait = 256
 
     private let descriptor: Int32
 

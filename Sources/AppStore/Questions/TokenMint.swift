@@ -1,4 +1,4 @@
-public import Contract
+internal import Contract
 internal import Cryptography
 internal import Synchronization
 
@@ -13,18 +13,18 @@ public struct BearerToken: Hashable, Sendable, RedactedSecret {
 ///
 /// [Generating JSON Web
 /// Tokens](https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests)
-public final class TokenMint: Sendable {
+final class TokenMint: Sendable {
     /// From `iat` to `exp`; Apple takes at most an hour.
-    public static let lifetime: Duration = .seconds(20 * 60)
+    static let lifetime: Duration = .seconds(20 * 60)
     /// Age at which a token is replaced. It is below half of a token's life, so that a token in use has minutes left
     /// even if Apple's clock differs.
-    public static let renewalAge: Duration = .seconds(9 * 60)
+    static let renewalAge: Duration = .seconds(9 * 60)
     /// How far back `iat` is set, so that a clock that is a little fast makes no token of the future.
-    public static let backdating: Duration = .seconds(30)
+    static let backdating: Duration = .seconds(30)
     /// A token younger than this is not replaced when refused. A new token by the same key and clock would be refused,
     /// too, and every caller with a wrong key would cause a signature. The value also bounds how far callers' clock
     /// readings may be out of order, because they are taken before the lock.
-    public static let youth: Duration = .seconds(10)
+    static let youth: Duration = .seconds(10)
     static let audience = "appstoreconnect-v1"
 
     private struct State {
@@ -38,14 +38,14 @@ public final class TokenMint: Sendable {
     private let bundleID: BundleID
     private let state = Mutex(State())
 
-    public init(credentials: ServerAPICredentials, bundleID: BundleID) {
+    init(credentials: ServerAPICredentials, bundleID: BundleID) {
         self.credentials = credentials
         self.bundleID = bundleID
     }
 
     /// The token to use now. Signing takes microseconds, so callers may wait for each other.
     /// - Returns: nil if the cryptographic library cannot sign, for want of random numbers.
-    public func token(now: Timestamp) -> BearerToken? {
+    func token(now: Timestamp) -> BearerToken? {
         state.withLock { state in
             // A clock that was set back by more makes a token of the future, which Apple refuses.
             let ages = Duration.zero - Self.youth..<(state.isRefused ? Self.youth : Self.renewalAge)
@@ -59,7 +59,7 @@ public final class TokenMint: Sendable {
 
     /// Apple refused a token (401): the next one is new, unless it is in its ``youth``. However many callers were
     /// refused with the same token, one is made.
-    public func refused(_ token: BearerToken) {
+    func refused(_ token: BearerToken) {
         state.withLock { state in
             if state.token?.number == token.number { state.isRefused = true }
         }

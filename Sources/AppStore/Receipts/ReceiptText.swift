@@ -10,7 +10,7 @@ public struct ReceiptText: Hashable, Sendable {
     /// Largest receipt that is looked into, in bytes of DER. The largest genuine ones seen have some 300 KB.
     public static let maxBytes = 4 << 20
     /// Longest text that is looked at, in bytes: that of the largest receipt, with a CR LF after every 64 characters.
-    public static let maxTextBytes = (maxBytes + 2) / 3 * 4 / 64 * 66 + 66
+    static let maxTextBytes = (maxBytes + 2) / 3 * 4 / 64 * 66 + 66
 
     /// Standard alphabet, padded, no white space, no stray bits; ASCII.
     public let base64: ArraySlice<UInt8>
@@ -102,8 +102,9 @@ public struct ReceiptText: Hashable, Sendable {
         var place = inner.startIndex
         while place < inner.endIndex {
             let byte = inner[place]
-            if byte == UInt8(ascii: "%"), place + 2 < inner.endIndex, let high = hexadecimal(inner[place + 1]),
-                let low = hexadecimal(inner[place + 2])
+            if byte == UInt8(ascii: "%"), place + 2 < inner.endIndex,
+                let high = Hexadecimal.value(of: inner[place + 1]),
+                let low = Hexadecimal.value(of: inner[place + 2])
             {
                 mended.append(high << 4 | low)
                 place += 3
@@ -116,15 +117,6 @@ public struct ReceiptText: Hashable, Sendable {
     }
 
     private static func isAround(_ byte: UInt8) -> Bool { values[Int(byte)] == skipped || byte == UInt8(ascii: "\"") }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x41 + 10
-        case 0x61...0x66: digit - 0x61 + 10
-        default: nil
-        }
-    }
 
     private init(base64: ArraySlice<UInt8>, bytes: [UInt8]) {
         self.base64 = base64

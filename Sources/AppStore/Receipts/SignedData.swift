@@ -7,7 +7,7 @@ public struct SignedData: Hashable, Sendable {
     /// The certificates, encoded, with the outer `[0]` tag; nil where there are none.
     public let certificates: ArraySlice<UInt8>?
     /// The signer infos, encoded, with the outer SET tag; nil where there are none.
-    public let signerInfos: ArraySlice<UInt8>?
+    let signerInfos: ArraySlice<UInt8>?
 
     /// Opens
     /// `SEQUENCE { OID signedData, [0] SEQUENCE { version, digests, content, [0] certificates, [1] CRLs, signers } }`.

@@ -13,7 +13,7 @@ public final class SignedTransactionVerifier: Sendable {
     /// Largest text that is looked into, in bytes. Apple's have 4 to 6 KB.
     public static let maxBytes = 64 << 10
     /// How far a signature's moment may lie ahead of ours.
-    public static let maxClockDifference: Duration = .seconds(300)
+    static let maxClockDifference: Duration = .seconds(300)
 
     let chains: ChainCache
     let headers = JWSHeaderCache()

@@ -4,7 +4,7 @@ import Cryptography
 public struct TrustedRoots: Sendable {
     /// Largest PEM text that is read, in bytes.
     public static let maxBytes = 64 << 10
-    public static let maxCount = 16
+    static let maxCount = 16
 
     let certificates: [Certificate]
 

@@ -58,7 +58,7 @@ public struct AuditReport: Hashable, Sendable {
 /// The bounds of an audit.
 public enum AuditLimits {
     /// Inconsistencies that are kept; all of them are counted.
-    public static let kept = 100_000
+    static let kept = 100_000
     /// Facts that do not fit and are looked at again. Of more only the first are, and the rest was not looked at.
     static let suspicions = 200_000
     /// Rows of the outbox whose keys are kept in memory, 40 bytes each.

@@ -90,9 +90,7 @@ struct TokensRun {
     func run() throws -> Bool {
         let table = try DocumentedTable(of: "Apple attests")
         let world = try World(options)
-        let key = try ServerAPIKey()
-        try key.save(to: world.folder + "/key.p8")
-        try world.apple.accept(key)
+        let key = try ServerAPIKey(acceptedIn: world)
         try writeText(Self.apps(key), to: world.folder + "/apps.yaml")
         let worker = try world.start()
         let traffic = try Traffic(world)
@@ -133,14 +131,13 @@ struct TokensRun {
     }
 
     private static func apps(_ key: ServerAPIKey) -> String {
-        let access = "serverAPI: {issuerId: \(key.issuerID), keyId: \(key.keyID), privateKeyFile: key.p8}"
         var apps: [String: String] = [:]
         for policy in policies {
             for way in Way.allCases {
                 let app = app(policy, way).rawValue
                 apps[app] =
                     "  - {bundleId: \(app), accountToken: \(policy), receipts: \(way.receipts), products: any, "
-                    + "sandbox: {policy: reject}\(way.hasKey ? ", \(access)" : "")}\n"
+                    + "sandbox: {policy: reject}\(way.hasKey ? ", \(key.member)" : "")}\n"
             }
         }
         return "apps:\n" + apps.keys.sorted().compactMap { apps[$0] }.joined()

@@ -124,9 +124,7 @@ struct UnlistedRun {
     func run() throws -> Bool {
         let table = try DocumentedTable(of: Self.heading)
         let world = try World(options)
-        let key = try ServerAPIKey()
-        try key.save(to: world.folder + "/key.p8")
-        try world.apple.accept(key)
+        let key = try ServerAPIKey(acceptedIn: world)
         try writeText(Self.apps(key, listing: [Self.listed]), to: world.folder + "/apps.yaml")
         let worker = try world.start()
         let traffic = try Traffic(world)
@@ -161,14 +159,13 @@ struct UnlistedRun {
     }
 
     private static func apps(_ key: ServerAPIKey, listing products: [ProductID]) -> String {
-        let access = "serverAPI: {issuerId: \(key.issuerID), keyId: \(key.keyID), privateKeyFile: key.p8}"
         let listed = products.map { "{id: \($0), type: consumable, items: [{item: \($0), quantity: 1}]}" }
         var apps: [BundleID: String] = [:]
         for cell in cells {
             apps[cell.app] =
                 "  - {bundleId: \(cell.app), receipts: \(cell.way.receipts), sandbox: {policy: reject}, "
                 + "unlistedProducts: \(cell.policy), products: [\(listed.joined(separator: ", "))]"
-                + "\(cell.way.hasKey ? ", \(access)" : "")}\n"
+                + "\(cell.way.hasKey ? ", \(key.member)" : "")}\n"
         }
         return "apps:\n" + apps.keys.sorted().compactMap { apps[$0] }.joined()
     }

@@ -49,3 +49,17 @@ final class AppleStandIn: Sendable {
         _ = try simulator.start()
     }
 }
+
+extension ServerAPIKey {
+    private static let file = "key.p8"
+
+    /// A key that Apple knows, in the folder of the apps file.
+    init(acceptedIn world: World) throws {
+        self = try ServerAPIKey()
+        try save(to: "\(world.folder)/\(Self.file)")
+        try world.apple.accept(self)
+    }
+
+    /// The member of an app that may ask the App Store Server API.
+    var member: String { "serverAPI: {issuerId: \(issuerID), keyId: \(keyID), privateKeyFile: \(Self.file)}" }
+}
