@@ -2,6 +2,7 @@ import CommandParser
 import Configuration
 import Contract
 import Ledger
+import Scheduling
 
 /// Many submissions that wait, for a command that changes each of them: found first, and changed at a pace.
 struct ManySubmissions {
