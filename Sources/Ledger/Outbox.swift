@@ -11,6 +11,12 @@ public enum OutboxKey: Hashable, Sendable {
     case pending(RetryKey)
     /// The stub of a quarantined record. Its content tells it from a record of a topic that was made anew.
     case quarantined(Origin, SHA256Digest)
+
+    /// The failed submission whose event this is; nil for every other key.
+    public var failure: SubmissionKey? {
+        guard case .failed(let bundleID, let submissionID) = self else { return nil }
+        return SubmissionKey(bundleID: bundleID, submissionID: submissionID)
+    }
 }
 
 extension OutboxKey {

@@ -194,8 +194,12 @@ public final class PostgresLedger: LedgerConnection {
     public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
         guard !entries.isEmpty else { return [] }
         return try write { (now) throws(PostgresFailure) in
+            let answers = AnswerTable(connection: connection)
+            let failures = try answers.failures(among: entries.compactMap(\.key.failure))
             let owned = try OwnershipTable(connection: connection).owned(Set(entries.map(\.ownership)))
-            let flags = entries.map { owned[$0.ownership] != nil }
+            let flags = entries.map { entry in
+                owned[entry.ownership] != nil && (entry.key.failure.map(failures.contains) ?? true)
+            }
             try OutboxTable(connection: connection).insert(
                 zip(entries, flags).filter(\.1).map { NewOutboxRow($0.0) }, now: now)
             return flags

@@ -58,6 +58,16 @@ struct AnswerTable {
         try database.statement("DELETE FROM answers WHERE \(Self.isOld)").run { Self.bind(places, before, to: &$0) }
     }
 
+    func hasFailure(_ key: SubmissionKey) throws(StoreError) -> Bool {
+        try database.statement(
+            "SELECT 1 FROM answers WHERE submission_id = ? AND app = ? AND reason IS NOT NULL"
+        ).first {
+            $0.submission(key)
+        } read: { _ in
+            true
+        } ?? false
+    }
+
     private static func bind(_ places: ClosedRange<Int64>, _ before: Timestamp, to values: inout Binder) {
         values.integer(places.lowerBound)
         values.integer(places.upperBound)

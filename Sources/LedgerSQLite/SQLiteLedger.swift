@@ -147,6 +147,7 @@ public final class SQLiteLedger: LedgerConnection {
     public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
         try each(entries) { (entry, now) throws(StoreError) in
             guard try OwnershipTable(database: database).isOwned(entry.ownership) else { return false }
+            if let key = entry.key.failure, try !AnswerTable(database: database).hasFailure(key) { return false }
             try OutboxTable(database: database).insert(NewOutboxRow(entry), now: now)
             return true
         }

@@ -42,11 +42,11 @@ final class RetentionThread: Sendable {
         }
     }
 
-    /// Ends the thread once the call under way is done, and waits for it.
-    func stop() {
-        order.give()
-        thread.join()
-    }
+    /// Ends the thread once the call under way is done.
+    func endSoon() { order.give() }
+
+    /// Waits for the end.
+    func join() { thread.join() }
 
     private struct Loop {
         var retention: AnswerRetention

@@ -92,14 +92,16 @@ final class WorkerDrivers: Sendable {
 
     /// Ends every thread, in the order in which they need each other.
     func stop() {
+        // Its call under way may take as long as a dead connection lets it, and ends beside the others.
+        retention?.endSoon()
         consumer.stop(within: Self.leavingLimit)
         consumer.join()
         apple.stop()
         fulfilment.stop()
         checkers.stop()
-        retention?.stop()
         writer.stop()
         side.stop()
+        retention?.join()
         // A core that has not said its last word ends at once: all that it has is read again.
         core.close()
         core.wake.signal()

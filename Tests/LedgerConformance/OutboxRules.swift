@@ -25,7 +25,7 @@ extension LedgerConformance {
         ConformanceRule("Nothing is owed under an old generation") { subject in
             try subject.own(1)
             try subject.own(2)
-            let key = OutboxKey.failed(Samples.app, "s1")
+            let key = OutboxKey.granted(Samples.reference("1"), repeatOf: nil)
             try expect(
                 try subject.ledger.owe([entry(key, generation: 1), entry(key, generation: 2)]), [false, true], "owed")
         },

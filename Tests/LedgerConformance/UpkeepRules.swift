@@ -158,12 +158,15 @@ extension LedgerConformance {
             try expect(repeated.outcome, .repeated, "a redelivery of a pruned repeat")
             try expect(try subject.grantRows().count, 1, "grants after redeliveries")
         },
-        ConformanceRule("The event of a failure that is gone is owed no more") { subject in
+        ConformanceRule("The event of a failure that is gone is not owed: its record is decided again") { subject in
             try subject.own()
             try subject.write(Samples.fail(Samples.submission("s1", offset: 1)))
             _ = try subject.ledger.prune(0...(.max), before: Samples.later(1), isTrial: false)
             let key = OutboxKey.failed(Samples.app, "s1")
-            _ = try subject.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)])
+            let owed = try subject.ledger.owe([
+                OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)
+            ])
+            try expect(owed, [false], "owed")
             try expect(try subject.drain(), [], "events")
             try expect(try subject.measure().outboxRows, 0, "rows")
         },

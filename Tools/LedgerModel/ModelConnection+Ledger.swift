@@ -257,6 +257,9 @@ extension ModelConnection: LedgerConnection {
         try call(.owe) {
             entries.map { entry in
                 guard isOwned(entry.ownership) else { return false }
+                if let key = entry.key.failure {
+                    guard case .failed? = model.tables.answer(key) else { return false }
+                }
                 model.tables.owe(NewOutboxRow(entry), now: now)
                 return true
             }

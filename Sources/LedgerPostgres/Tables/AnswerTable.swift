@@ -82,7 +82,30 @@ struct AnswerTable {
     }
 
     func delete(_ places: ClosedRange<Int64>, before: Timestamp) throws(PostgresFailure) -> Int {
-        try connection.run(old("DELETE FROM answers", places, before)).affected
+        // The deletion looks at the outbox after the lock is had, so it sees what was owed until then.
+        let lock = PostgresStatement("SELECT pg_advisory_xact_lock(\(Self.ageLock))")
+        return try connection.run([lock, old("DELETE FROM answers", places, before)]).last?.affected ?? 0
+    }
+
+    /// The lock between those who delete failures for their age and those who owe an event that is made from one. Rows
+    /// cannot be locked for it: workers have no right to update answers.
+    private static let ageLock = 7_305_434_120_911
+
+    /// The failures among some submissions. None of them goes for its age before the transaction ends.
+    func failures(among keys: [SubmissionKey]) throws(PostgresFailure) -> Set<SubmissionKey> {
+        guard !keys.isEmpty else { return [] }
+        var columns = PostgresColumns(types: [.text, .text])
+        for key in keys { columns.submission(key) }
+        let statement = PostgresStatement(
+            """
+            SELECT answers.submission_id, answers.app FROM unnest($1::text[], $2::text[]) AS asked (a, b)
+            JOIN answers ON answers.submission_id = a AND answers.app = b WHERE reason IS NOT NULL
+            """
+        ) { columns.add(to: &$0) }
+        let lock = PostgresStatement("SELECT pg_advisory_xact_lock_shared(\(Self.ageLock))")
+        let result = try connection.run([lock, statement]).last
+        return Set(
+            (result?.rows.map { SubmissionKey(bundleID: $0.identifier(1), submissionID: $0.identifier(0)) }) ?? [])
     }
 
     private func old(_ verb: String, _ places: ClosedRange<Int64>, _ before: Timestamp) -> PostgresStatement {

@@ -8,10 +8,10 @@ public import Scheduling
 /// life, so nobody has to be asked. Where two take themselves for the first, both delete the same rows. A worker that
 /// ends amid a round leaves nothing to put right: the next round begins at the first place again.
 public struct AnswerRetention: Sendable {
-    /// The pause between two rounds, and between two looks of a worker whose rounds they are not.
+    /// The pause between two rounds.
     public static let interval: Duration = .seconds(6 * 3600)
-    /// The pause after a round that the ledger has ended.
-    public static let pauseAfterFailure: Duration = .seconds(600)
+    /// The pause after a round that the ledger has ended, and between two looks of a worker whose rounds they are not.
+    public static let shortPause: Duration = .seconds(600)
     /// Most answers that go in a second.
     public static let perSecond = 500
     /// The first round comes so long after the start, or up to twice as long. The group has mostly let the worker in by
@@ -109,7 +109,8 @@ public struct AnswerRetention: Sendable {
         guard var round = present else { return nil }
         switch answer {
         case .workers(let workers):
-            guard isFirst(of: workers) else { return end(round, at: now) }
+            // Soon again: the first one may go, and in a rolling restart each worker is young.
+            guard isFirst(of: workers) else { return end(round, at: now, pause: Self.shortPause) }
             round.isOursSince = now
         case .places(let places):
             round.walk = PruneWalk(places, isTrial: false, portion: round.pace.portion)
@@ -117,7 +118,8 @@ public struct AnswerRetention: Sendable {
         case .pruned(let rows):
             let isTrial = round.walk?.next?.isTrial ?? true
             round.walk?.ended(rows)
-            if !isTrial, rows > 0 { round.restUntil = now + round.pace.pause(before: rows, now: now) }
+            // One that found nothing was a transaction, too.
+            if !isTrial { round.restUntil = now + round.pace.pause(before: max(1, rows), now: now) }
         }
         if let walk = round.walk, walk.next == nil { return end(round, at: now) }
         present = round
@@ -127,12 +129,12 @@ public struct AnswerRetention: Sendable {
     /// The call of the latest step has no result: the round ends, and the next one comes soon.
     public mutating func failed(at now: Instant) {
         present = nil
-        nextAt = now + Self.pauseAfterFailure
+        nextAt = now + Self.shortPause
     }
 
-    private mutating func end(_ round: Present, at now: Instant) -> Round? {
+    private mutating func end(_ round: Present, at now: Instant, pause: Duration = interval) -> Round? {
         present = nil
-        nextAt = now + Self.interval
+        nextAt = now + pause
         let answers = round.walk?.count ?? 0
         return answers > 0 ? Round(answers: answers, before: round.before, took: now - round.startedAt) : nil
     }

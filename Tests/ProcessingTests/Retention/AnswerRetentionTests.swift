@@ -109,7 +109,7 @@ final class AnswerRetentionTests {
         old = [1]
         carryOut()
         #expect(carryOut() == .workers)
-        #expect(next() == .sleep(until: .zero + .seconds(60) + .seconds(6 * 3600)))
+        #expect(next() == .sleep(until: .zero + .seconds(60) + .seconds(600)), "in a rolling restart all are young")
         #expect(!old.isEmpty)
         workers[0] = Self.row("host-0/7", started: 4, isLive: false)
         _ = run(for: .seconds(7 * 3600))
@@ -120,7 +120,7 @@ final class AnswerRetentionTests {
     func unknown() {
         workers = []
         old = [1]
-        #expect(run(for: .seconds(3600)) == [.workers] && !old.isEmpty)
+        #expect(run(for: .seconds(3600)).allSatisfy { $0 == .workers } && !old.isEmpty)
     }
 
     @Test("a long round looks again every minute whose the rounds are, and stops where they are another's")
@@ -132,7 +132,7 @@ final class AnswerRetentionTests {
         workers.insert(Self.row("host-0/7", started: 4), at: 0)
         #expect(carryOut() == .workers)
         #expect(!old.isEmpty && rounds.map(\.answers) == [600 - old.count], "what went is told")
-        #expect(next() == .sleep(until: now + .seconds(6 * 3600)))
+        #expect(next() == .sleep(until: now + .seconds(600)))
     }
 
     @Test("a round that the ledger has ended comes again in ten minutes, from the first place on")

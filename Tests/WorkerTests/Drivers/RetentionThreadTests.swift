@@ -96,7 +96,8 @@ import Threading
             try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
         }
         let line = lines.first()
-        thread.stop()
+        thread.endSoon()
+        thread.join()
         #expect(line?.message == "Old answers are deleted" && line?.metadata["answers"] == 2)
         let left = try ledger.submissions(SubmissionQuery(state: .failed))
         #expect(Set(left.map(\.claimant.submissionID)) == ["s89", "s0"])
@@ -110,6 +111,7 @@ import Threading
     func fails() throws {
         let thread = try start { () throws(LedgerError) in throw .unavailable(detail: "no connection left") }
         #expect(lines.first()?.metadata["cause"] == "no connection left")
-        thread.stop()
+        thread.endSoon()
+        thread.join()
     }
 }
