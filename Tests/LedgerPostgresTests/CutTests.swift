@@ -17,11 +17,7 @@ import Testing
         _ = try database.subject().own()
         let proxy = try PostgresProxy(database.server)
         defer { proxy.stop() }
-        var configuration = try PostgresLedgerConfiguration(
-            url: "postgres://postgres@/\(database.database)?host=\(proxy.folder)")
-        let clock = database.clock
-        configuration.clock = { clock.now }
-        configuration.settings.demandsFsync = false
+        let configuration = try database.configuration(behind: proxy)
         let model = LedgerModel(now: Samples.noon)
         let reader = model.connection()
         try ConformanceSubject(ledger: reader, other: reader, setClock: { _ in }).own()

@@ -64,10 +64,7 @@ struct LookupPlanTests {
         _ = try database.subject().own()
         let proxy = try PostgresProxy(database.server)
         defer { proxy.stop() }
-        var configuration = try PostgresLedgerConfiguration(
-            url: "postgres://postgres@/\(database.database)?host=\(proxy.folder)")
-        configuration.settings.demandsFsync = false
-        let ledger = try PostgresLedger(configuration)
+        let ledger = try PostgresLedger(try database.configuration(behind: proxy))
         proxy.cut(after: 5, .beforeStatements)
         _ = try ledger.submission(SubmissionKey(bundleID: "app", submissionID: "s-17"))
         #expect(proxy.isArmed)

@@ -29,8 +29,10 @@ struct TemporaryLedger {
     }
 
     /// Connections with the same one share what a process's connections do.
-    func configuration() throws -> PostgresLedgerConfiguration {
-        var configuration = try PostgresLedgerConfiguration(url: server.url(database: database))
+    /// - Parameter proxy: Stands before the server.
+    func configuration(behind proxy: PostgresProxy? = nil) throws -> PostgresLedgerConfiguration {
+        let url = proxy.map { "postgres://postgres@/\(database)?host=\($0.folder)" } ?? server.url(database: database)
+        var configuration = try PostgresLedgerConfiguration(url: url)
         let clock = clock
         configuration.clock = { clock.now }
         configuration.sampleMilliseconds = 0

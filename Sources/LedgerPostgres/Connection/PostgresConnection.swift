@@ -103,7 +103,9 @@ final class PostgresConnection {
             preparing[statement.sql] = name
             steps += [.prepare(name, statement, index), .execute(name, statement, index)]
         }
-        return try settle(exchange(steps))
+        let results = try settle(exchange(steps))
+        guard results.count == statements.count else { throw lost("a statement has no result") }
+        return results
     }
 
     /// Runs SQL of several statements without values, such as a migration: one transaction, unless it says otherwise.

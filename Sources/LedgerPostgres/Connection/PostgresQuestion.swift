@@ -16,7 +16,6 @@ extension PostgresConnection {
         var statements: [PostgresStatement] = []
         for question in repeat each question { statements.append(question.statement) }
         let results = try run(statements)
-        guard results.count == statements.count else { throw .lost("a statement has no result") }
         var next = 0
         func take() -> PostgresResult {
             defer { next += 1 }

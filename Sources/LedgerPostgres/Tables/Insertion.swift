@@ -50,11 +50,7 @@ enum HashedIndex {
 
 extension PostgresConnection {
     /// Runs one statement in its own round trip.
-    func run(_ statement: PostgresStatement) throws(PostgresFailure) -> PostgresResult {
-        let results = try run([statement])
-        guard let result = results.first else { throw .lost("a statement has no result") }
-        return result
-    }
+    func run(_ statement: PostgresStatement) throws(PostgresFailure) -> PostgresResult { try run([statement])[0] }
 }
 
 extension PostgresParameters: RowWriter {}
