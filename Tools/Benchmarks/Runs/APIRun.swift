@@ -55,19 +55,15 @@ struct APIRun {
     }
 
     private func phase(_ stage: Stage, _ load: Load) throws -> Phase {
-        let first = load.sentAt.count
-        let made = try (0..<(rate * seconds)).map { _ in try load.evidence(.signed) }
         let start = Instant.now
-        Pace(rate: rate).run(made.count) { load.submit(made[$0]) }
-        try load.flush()
+        let numbers = try load.submit(.signed, rate: rate, seconds: seconds)
         let events = try GrantedEvents.wait(stage, for: load, atMost: .seconds(60))
         let submissions = try GrantedEvents.submissions(stage)
-        let names = (first..<load.sentAt.count).map { Load.name($0) }
-        let came = names.compactMap { events.cameAt[$0] }
+        let came = numbers.compactMap { events.cameAt[Load.name($0)] }
         let span = Double((came.max() ?? 0) - (came.min() ?? 0)) / 1000
         return Phase(
             rate: Double(came.count) / max(span, 0.001), seconds: (Instant.now - start) / .seconds(1),
-            times: Percentiles(names.map { (events.cameAt[$0] ?? .max) - (submissions[$0] ?? 0) }))
+            times: events.times(of: numbers, since: submissions))
     }
 
     /// Clients that ask for submissions and for users in turns, at an even pace, until they are told to end.

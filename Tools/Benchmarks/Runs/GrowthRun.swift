@@ -42,7 +42,7 @@ final class GrowthRun {
     private func write(_ count: Int, to ledger: any FillableLedger) throws -> Double {
         var elapsed = Duration.zero
         for _ in 0..<(count / Self.batch) {
-            let decisions = (0..<Self.batch).compactMap { _ in purchases.next() }
+            let decisions = try (0..<Self.batch).map { _ in try purchases.next() }
             let start = Instant.now
             let results = try ledger.connection.write(decisions)
             elapsed += Instant.now - start
@@ -65,20 +65,10 @@ struct PurchaseSeries {
     /// Above all that a ledger is filled with.
     private var number: Int64 = 3_000_000_000_000_000
     private var random = SystemRandomNumberGenerator()
-    private let product = Product(
-        id: "com.example.gems.100", type: .consumable, items: [Item(item: "gems", quantity: 100)])
 
-    mutating func next() -> Decision? {
+    mutating func next() throws -> Decision {
         number += 1
         let now = Timestamp(milliseconds: WallClock.milliseconds)
-        let purchase = Purchase(
-            transactionID: TransactionID("\(number)"), originalTransactionID: TransactionID("\(number)"),
-            webOrderLineItemID: nil,
-            productID: product.id, quantity: 1, environment: .production,
-            purchasedAt: Timestamp(milliseconds: now.milliseconds - 30_000), expiresAt: nil, revokedAt: nil,
-            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil,
-            payment: Payment(price: 990, currency: "EUR", storefront: "DEU"), offer: nil)
-        guard let granted = GrantablePurchase(purchase, of: product) else { return nil }
         let submission = Submission(
             claimant: Claimant(
                 submissionID: SubmissionID(uuid(UInt64(now.milliseconds) << 16 | 0x7000 | UInt64(number & 0xfff))),
@@ -86,11 +76,9 @@ struct PurchaseSeries {
             claim: .nothing,
             evidence: .signedTransaction(""),
             origin: Origin(topic: "receipts.submitted", partition: 0, offset: number), receivedAt: now)
-        return Decision(
-            subject: .submission(submission), source: .record(Self.ownership),
-            content: .grant([granted], by: .signedTransaction), attempts: 1, decidedAt: now, owesCall: false,
-            tellsWaiting: false,
-            repeats: .publish, doubtsNothingNew: false)
+        return try .granting(
+            TransactionID("\(number)"), to: submission,
+            purchasedAt: Timestamp(milliseconds: now.milliseconds - 30_000), under: Self.ownership, at: now)
     }
 
     /// - Parameter first: The first 64 bits.
@@ -103,5 +91,27 @@ struct PurchaseSeries {
     private static func hex(_ word: UInt64) -> String {
         let text = String(word, radix: 16)
         return String(repeating: "0", count: 16 - text.count) + text
+    }
+}
+
+extension Decision {
+    private static let product = Product(
+        id: "com.example.gems.100", type: .consumable, items: [Item(item: "gems", quantity: 100)])
+
+    /// A submission's purchase of a consumable, as Apple's signature proves it.
+    static func granting(
+        _ transaction: TransactionID, to submission: Submission, purchasedAt: Timestamp,
+        under ownership: PartitionOwnership, at now: Timestamp
+    ) throws -> Decision {
+        let purchase = Purchase(
+            transactionID: transaction, originalTransactionID: transaction, webOrderLineItemID: nil,
+            productID: product.id, quantity: 1, environment: .production, purchasedAt: purchasedAt, expiresAt: nil,
+            revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil,
+            payment: Payment(price: 990, currency: "EUR", storefront: "DEU"), offer: nil)
+        guard let granted = GrantablePurchase(purchase, of: product) else { throw BenchFailure("no purchase") }
+        return Decision(
+            subject: .submission(submission), source: .record(ownership),
+            content: .grant([granted], by: .signedTransaction), attempts: 1, decidedAt: now, owesCall: false,
+            tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
     }
 }

@@ -18,17 +18,14 @@ struct LatencyRun {
         try stage.startWorker()
         try load.submit(100, evidence)
         _ = try GrantedEvents.wait(stage, for: load, atMost: .seconds(60))
-        let warmUp = load.sentAt.count + rate * Self.warmUpSeconds
-        let made = try (0..<(rate * (Self.warmUpSeconds + seconds))).map { _ in try load.evidence(evidence) }
         Console.tell("\(rate) submissions a second, for \(seconds) s\n")
-        Pace(rate: rate).run(made.count) { load.submit(made[$0]) }
-        try load.flush()
+        let numbers = try load.submit(evidence, rate: rate, seconds: Self.warmUpSeconds + seconds)
+            .dropFirst(rate * Self.warmUpSeconds)
         let events = try GrantedEvents.wait(stage, for: load, atMost: .seconds(60))
         let submissions = try GrantedEvents.submissions(stage)
         try stage.end()
-        let names = (warmUp..<load.sentAt.count).map { ($0, Load.name($0)) }
-        let taking = Percentiles(names.map { (submissions[$1] ?? .max) - load.sentAt[$0] })
-        let times = Percentiles(names.map { (events.cameAt[$1] ?? .max) - (submissions[$1] ?? 0) })
+        let taking = Percentiles(numbers.map { (submissions[Load.name($0)] ?? .max) - load.sentAt[$0] })
+        let times = events.times(of: numbers, since: submissions)
         return [
             Figure("half of the submissions taken within", taking.at(50), "ms"),
             Figure("99 of 100 submissions taken within", taking.at(99), "ms"),

@@ -30,19 +30,16 @@ struct OutageRun {
             try stage.database?.run("SELECT count(*) FROM retries", database: "grantor") == "\(receipts)"
         }
         Console.tell("they wait; Apple stays away for \(seconds) s\n")
-        let (first, start, before) = (load.sentAt.count, Instant.now, stage.cpuTimes)
-        let made = try (0..<(Self.rate * seconds)).map { _ in try load.evidence(.signed) }
-        Pace(rate: Self.rate).run(made.count) { load.submit(made[$0]) }
-        try load.flush()
+        let (start, before) = (Instant.now, stage.cpuTimes)
+        let numbers = try load.submit(.signed, rate: Self.rate, seconds: seconds)
         let (away, length) = (stage.cpuTimes - before, (Instant.now - start) / .seconds(1))
-        let last = load.sentAt.count
         try stage.apple.start(latency: Self.latency)
         let (back, atReturn) = (WallClock.milliseconds, stage.cpuTimes)
         Console.tell("Apple is back\n")
         let events = try GrantedEvents.wait(stage, for: load, atMost: .seconds(600))
         let recovery = stage.cpuTimes - atReturn
         try stage.end()
-        let signed = Percentiles((first..<last).map { (events.cameAt[Load.name($0)] ?? .max) - load.sentAt[$0] })
+        let signed = Percentiles(numbers.map { (events.cameAt[Load.name($0)] ?? .max) - load.sentAt[$0] })
         let end = events.cameAt.values.max() ?? back
         return [
             Figure("away: PostgreSQL", away[.postgres] / length * 100, "% of a core", wanted: .atMost(10)),

@@ -13,18 +13,13 @@ import Threading
 final class FilledLedger {
     /// Grants of each write at a steady pace, and their number in a second.
     private static let steps = (batch: 100, pace: 1000)
-    private static let product = Product(
-        id: "com.example.gems.100", type: .consumable, items: [Item(item: "gems", quantity: 100)])
     private static let generation = Generation(rawValue: 1)
     /// Bytes that stand for a submission's evidence.
     private static let evidence = String(repeating: "cmVjZWlwdCByZWNlaXB0IHJlY2VpcHQg", count: 20)
 
     private let stage: Stage
     private let ledger: PostgresLedger
-    private let wake: WakeDescriptor
-    private var producer: KafkaProducer
-    private var reports: [KafkaDeliveryReport] = []
-    private var (sent, acknowledged) = (0, 0)
+    private let writer: RecordWriter
     private var transactions = 4_000_000_000_000_000
     private var random = SystemRandomNumberGenerator()
 
@@ -32,8 +27,7 @@ final class FilledLedger {
         self.stage = stage
         guard let server = stage.database else { throw BenchFailure("there is no server") }
         ledger = try PostgresLedger(try PostgresLedgerConfiguration(url: server.url(database: "grantor")))
-        wake = try WakeDescriptor()
-        producer = try KafkaProducer(configuration: stage.kafka.client, wake: wake, logger: Stage.logger)
+        writer = try RecordWriter(stage.kafka.client)
         let owned = (0..<Int32(Stage.partitions)).map { number in
             TakeOver(ownership: Self.ownership(of: number), owner: "bench", committed: nil)
         }
@@ -51,9 +45,11 @@ final class FilledLedger {
             let text = """
                 {"submissionId":"order-\(number)","userId":"\(user)","bundleId":"\(Stage.app)","receipt":"\(Self.evidence)"}
                 """
-            try produce(Topic.submitted, key: Array(user.utf8), value: Array(text.utf8), headers: [])
+            writer.write(
+                KafkaProducerRecord(
+                    topic: Topic.submitted.defaultName, key: Array(user.utf8), value: Array(text.utf8)))
         }
-        try flush()
+        try writer.flush()
         Console.tell("\(count) submissions are on their topic\n")
         var done = 0
         var failure: (any Error)?
@@ -74,7 +70,7 @@ final class FilledLedger {
             return failure == nil
         }
         if let failure { throw failure }
-        try flush()
+        try writer.flush()
         try stage.database?.run("ANALYZE", database: "grantor")
     }
 
@@ -91,24 +87,18 @@ final class FilledLedger {
             guard case .written(_, let events, _) = result else { throw BenchFailure("a decision was not written") }
             for rendered in events {
                 let event = rendered.event
-                try produce(event.topic, key: event.key, value: event.value, headers: event.headers)
+                writer.write(
+                    KafkaProducerRecord(
+                        topic: event.topic.defaultName, key: event.key, value: event.value, headers: event.headers))
             }
         }
     }
 
     private func decision(on submission: Submission, at now: Timestamp) throws -> Decision {
         transactions += 1
-        let transaction = TransactionID(String(transactions))
-        let purchase = Purchase(
-            transactionID: transaction, originalTransactionID: transaction, webOrderLineItemID: nil,
-            productID: Self.product.id, quantity: 1, environment: .production, purchasedAt: now, expiresAt: nil,
-            revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil,
-            payment: Payment(price: 990, currency: "EUR", storefront: "DEU"), offer: nil)
-        guard let granted = GrantablePurchase(purchase, of: Self.product) else { throw BenchFailure("no purchase") }
-        return Decision(
-            subject: .submission(submission), source: .record(Self.ownership(of: submission.origin.partition)),
-            content: .grant([granted], by: .signedTransaction), attempts: 1, decidedAt: now, owesCall: false,
-            tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
+        return try .granting(
+            TransactionID(String(transactions)), to: submission, purchasedAt: now,
+            under: Self.ownership(of: submission.origin.partition), at: now)
     }
 
     /// Writes that were made at a steady pace.
@@ -130,7 +120,7 @@ final class FilledLedger {
             _ = try ledger.write(decisions)
             times.append(Int64((Instant.now - before) / .milliseconds(1)))
             next = next + pause
-            if next > .now { wake.wait(until: next) }
+            Pace.wait(until: next)
         }
         let count = Double(times.count * Self.steps.batch)
         return Writes(rate: count / ((Instant.now - start) / .seconds(1)), times: Percentiles(times))
@@ -175,28 +165,5 @@ final class FilledLedger {
         }
         try stage.database?.run("VACUUM ANALYZE", database: "grantor")
         try stage.database?.run("CHECKPOINT", database: "grantor")
-    }
-
-    private func produce(_ topic: Topic, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) throws {
-        let record = KafkaProducerRecord(topic: topic.defaultName, key: key, value: value, headers: headers)
-        while producer.produce(record, token: 0) != .accepted {
-            wake.wait(until: .now + .milliseconds(100))
-            drain()
-        }
-        sent += 1
-        if sent % 1_000 == 0 { drain() }
-    }
-
-    private func drain() {
-        producer.drainReports(into: &reports)
-        acknowledged += reports.count { if case .failed = $0.result { false } else { true } }
-        reports.removeAll(keepingCapacity: true)
-    }
-
-    private func flush() throws {
-        try waitFor("the broker's acknowledgements", atMost: .seconds(90), every: 10) {
-            drain()
-            return acknowledged == sent
-        }
     }
 }

@@ -54,6 +54,11 @@ struct GrantedEvents {
         return times
     }
 
+    /// Milliseconds from submissions' records to their events.
+    func times(of numbers: some Sequence<Int>, since submissions: [String: Int64]) -> Percentiles {
+        Percentiles(numbers.map { (cameAt[Load.name($0)] ?? .max) - (submissions[Load.name($0)] ?? 0) })
+    }
+
     /// Waits until all that was submitted is granted.
     static func wait(_ stage: Stage, for load: Load, atMost limit: Duration) throws -> GrantedEvents {
         let count = load.expected.count

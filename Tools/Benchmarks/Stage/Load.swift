@@ -16,10 +16,7 @@ final class Load {
     private static let receiptBytes = 8192
     private let transactions: SignedTransactionFactory
     private let receipts: ReceiptFactory
-    private let wake: WakeDescriptor
-    private var producer: KafkaProducer
-    private var reports: [KafkaDeliveryReport] = []
-    private var acknowledged = 0
+    private let writer: RecordWriter
     /// When each submission was handed to the client, in milliseconds since 1970; its place is its number.
     private(set) var sentAt: [Int64] = []
     /// The purchase of each submission.
@@ -28,10 +25,9 @@ final class Load {
     init(_ stage: Stage) throws {
         transactions = SignedTransactionFactory(authority: stage.authority)
         receipts = try ReceiptFactory(authority: stage.authority)
-        wake = try WakeDescriptor()
         var client = stage.kafka.client
         client.properties["linger.ms"] = "0"
-        producer = try KafkaProducer(configuration: client, wake: wake, logger: Stage.logger)
+        writer = try RecordWriter(client)
     }
 
     /// Makes and submits purchases, and waits until the broker has them.
@@ -77,28 +73,24 @@ final class Load {
         let record = KafkaProducerRecord(
             topic: Topic.submitted.defaultName, key: Array(user.utf8), value: Array(text.utf8))
         sentAt.append(WallClock.milliseconds)
-        while producer.produce(record, token: 0) != .accepted {
-            wake.wait(until: .now + .milliseconds(100))
-            drain()
-        }
-        if sentAt.count % 100 == 0 { drain() }
+        writer.write(record)
+    }
+
+    /// Makes purchases, submits them at an even pace, and waits until the broker has them.
+    /// - Parameter rate: Submissions a second.
+    /// - Returns: Their numbers.
+    func submit(_ kind: EvidenceKind, rate: Int, seconds: Int) throws -> Range<Int> {
+        let first = sentAt.count
+        let made = try (0..<(rate * seconds)).map { _ in try evidence(kind) }
+        Pace(rate: rate).run(made.count) { submit(made[$0]) }
+        try flush()
+        return first..<sentAt.count
     }
 
     static func name(_ number: Int) -> String { "order-\(number)" }
 
-    private func drain() {
-        producer.drainReports(into: &reports)
-        acknowledged += reports.count { if case .failed = $0.result { false } else { true } }
-        reports.removeAll(keepingCapacity: true)
-    }
-
     /// Waits until the broker has everything.
-    func flush() throws {
-        try waitFor("the broker's acknowledgements", atMost: .seconds(90), every: 10) {
-            drain()
-            return acknowledged == sentAt.count
-        }
-    }
+    func flush() throws { try writer.flush() }
 
     /// The body of a call to verifyReceipt.
     func callBody() throws -> [UInt8] {
