@@ -46,10 +46,6 @@ public struct SubmissionQuery: Hashable, Sendable {
     /// Whether it is narrowed by an id that few rows have.
     public var namesAnID: Bool { userID != nil || submissionID != nil || orderID != nil || transactionID != nil }
 
-    /// Whether it is narrowed by an id that never has many rows: a user may have any number, and so may an order's id that
-    /// a backend gives to all.
-    public var namesOneOfFew: Bool { submissionID != nil || transactionID != nil }
-
     /// The grants that a list of those granted has; nil for none.
     public var grants: GrantQuery? {
         guard cause == nil else { return nil }

@@ -68,9 +68,9 @@ struct PostgresSession: Hashable, Sendable {
     }
 
     // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that all tables are found there
-    // or none. Rows are found by indexes only: without statistics, as in a ledger's first minutes, the planner takes
-    // large tables for small ones and reads them whole. Tables are joined in the order in which statements name them, for
-    // the same reason. A server notices during a statement that nobody waits for it any more. It ends no session
+    // or none. Rows are found by indexes only, in their order: without statistics, as in a ledger's first minutes, the
+    // planner takes large tables for small ones and reads them whole, or sorts what an index has sorted. Tables are
+    // joined in the order in which statements name them, for the same reason. A server notices during a statement that nobody waits for it any more. It ends no session
     // that is silent or whose transaction is long. Older ones do not know these settings.
     private static let sql = """
         SELECT
@@ -92,6 +92,7 @@ struct PostgresSession: Hashable, Sendable {
             set_config('plan_cache_mode', 'force_generic_plan', false),
             set_config('jit', 'off', false),
             set_config('enable_seqscan', 'off', false),
+            set_config('enable_bitmapscan', 'off', false),
             set_config('enable_hashjoin', 'off', false),
             set_config('enable_mergejoin', 'off', false),
             set_config('join_collapse_limit', '1', false),

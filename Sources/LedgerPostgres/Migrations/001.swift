@@ -80,8 +80,9 @@ let migration001 = """
     CREATE INDEX grants_origin ON grants (origin_partition, origin_offset);
     -- By their hashes: a third of the size of the ids, which come in no order and are asked for whole.
     CREATE INDEX grants_submission ON grants (hashtextextended(submission_id, 0));
-    CREATE INDEX grants_user ON grants (hashtextextended(user_id, 0));
-    CREATE INDEX grants_order ON grants (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
+    -- A page of a user's or an order's rows is read from its newest on, so their places are in the index, too.
+    CREATE INDEX grants_user ON grants (hashtextextended(user_id, 0), sequence);
+    CREATE INDEX grants_order ON grants (hashtextextended(order_id, 0), sequence) WHERE order_id IS NOT NULL;
 
     CREATE TABLE answers (
         sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -111,9 +112,9 @@ let migration001 = """
     );
     CREATE UNIQUE INDEX answers_submission ON answers (submission_id, app);
     CREATE INDEX answers_origin ON answers (origin_partition, origin_offset);
-    CREATE INDEX answers_user ON answers (hashtextextended(user_id, 0));
+    CREATE INDEX answers_user ON answers (hashtextextended(user_id, 0), sequence);
     -- For people who look for these ids.
-    CREATE INDEX answers_order ON answers (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
+    CREATE INDEX answers_order ON answers (hashtextextended(order_id, 0), sequence) WHERE order_id IS NOT NULL;
     CREATE INDEX answers_transaction ON answers (hashtextextended(transaction_id, 0))
         WHERE transaction_id IS NOT NULL;
     -- For lists of failures.
@@ -163,8 +164,8 @@ let migration001 = """
     CREATE INDEX retries_held_due ON retries (due_at, sequence) WHERE endpoint IS NULL;
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (hashtextextended(submission_id, 0));
-    CREATE INDEX retries_user ON retries (hashtextextended(user_id, 0));
-    CREATE INDEX retries_order ON retries (hashtextextended(order_id, 0)) WHERE order_id IS NOT NULL;
+    CREATE INDEX retries_user ON retries (hashtextextended(user_id, 0), sequence);
+    CREATE INDEX retries_order ON retries (hashtextextended(order_id, 0), sequence) WHERE order_id IS NOT NULL;
     CREATE INDEX retries_transaction ON retries (hashtextextended(transaction_id, 0))
         WHERE transaction_id IS NOT NULL;
     CREATE INDEX retries_app ON retries (app, sequence);

@@ -136,7 +136,7 @@ struct AnswerTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
                 ("reason = ?", query.cause),
-            ], isRare: query.namesOneOfFew, sequence: AnswerColumns.sequence.index
+            ], plan: query.plan, sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }
     }
 }

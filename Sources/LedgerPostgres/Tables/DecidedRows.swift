@@ -38,7 +38,9 @@ struct DecidedRows {
         _ query: DecidedQuery, of table: DecidedTable
     ) -> (sql: String, parameters: PostgresParameters) {
         let name = table.name
-        var conditions = ["\(name).sequence BETWEEN $1::bigint AND $2::bigint", query.isOfState]
+        let areThere = "\(name).sequence BETWEEN $1::bigint AND $2::bigint"
+        // Without statistics the planner thinks that few rows are there, and would read all of them for a submission's.
+        var conditions = [query.submissionID == nil ? areThere : "(\(areThere)) IS TRUE", query.isOfState]
         var parameters = PostgresParameters()
         parameters.integer(query.places.lowerBound)
         parameters.integer(query.places.upperBound)

@@ -282,7 +282,7 @@ struct RetryTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
                 ("cause = ?", query.cause),
-            ], isRare: query.namesOneOfFew, sequence: RetryColumns.sequence.index
+            ], plan: query.plan, sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }
 }

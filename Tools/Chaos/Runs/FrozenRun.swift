@@ -65,19 +65,23 @@ struct FrozenRun {
         // The first worker's ledger is behind the proxy, the second one's is not.
         let frozen = try world.start(0)
         var claims: [Traffic.Claim] = []
-        if !state.isPlain {
-            for number in 0..<Self.purchases { claims.append(try traffic.signed("\(state)-\(number)", app: number)) }
-            try traffic.flush()
-            _ = try TopicJudge(expected: traffic.expected, scan: world.scan).wait(Self.limit)
-        }
+        // A session writes plainly what it has seen the product of.
+        for number in 0..<Self.purchases { claims.append(try traffic.signed("\(state)-\(number)", app: number)) }
+        try traffic.flush()
+        _ = try TopicJudge(expected: traffic.expected, scan: world.scan).wait(Self.limit)
         let (isHeld, isOver) = (Flag(), Flag())
         world.proxies[0].hold(at: state.moment, of: { state.fits($0, $1) }) {
             frozen.signal(SIGSTOP)
             isHeld.raise()
             isOver.wait()
         }
-        if state.isPlain { for number in 0..<Self.purchases { try traffic.signed("\(state)-\(number)", app: number) } }
-        for (number, claim) in claims.enumerated() { traffic.submit("\(state)-\(number)-again", claim) }
+        for (number, claim) in claims.enumerated() {
+            if state.isPlain {
+                try traffic.signed("\(state)-\(number)-more", app: number)
+            } else {
+                traffic.submit("\(state)-\(number)-again", claim)
+            }
+        }
         try traffic.flush()
         guard look(every: 20, for: Self.limit, until: { isHeld.isRaised }) else {
             throw ChaosFailure("no worker came to \(state.rawValue)")
@@ -117,7 +121,7 @@ struct FrozenRun {
             }
             return true
         }
-        return names.count { $0.hasPrefix("\(state)-") && $0.hasSuffix("-again") != state.isPlain }
+        return names.count { $0.hasPrefix("\(state)-") && $0.hasSuffix(state.isPlain ? "-more" : "-again") }
     }
 
     /// The rows that writes make, with the transaction that made each.
