@@ -1,0 +1,68 @@
+import Contract
+import Ledger
+
+extension LedgerConformance {
+    static let readerRules: [ConformanceRule] = [
+        ConformanceRule("Lists go from the newest on, page by page, and by filters") { subject in
+            try subject.own()
+            for number in 1...5 {
+                let user: UserID = number == 3 ? "other" : "player-1"
+                let submission = Samples.submission(
+                    SubmissionID("s\(number)"), user: user, order: OrderID("o\(number)"), offset: Int64(number))
+                try subject.write(Samples.grant(submission, Samples.purchase(TransactionID("\(number)"))))
+                try subject.write(
+                    Samples.fail(Samples.submission(SubmissionID("f\(number)"), user: user, offset: Int64(10 + number)))
+                )
+                try subject.write(
+                    Samples.wait(Samples.submission(SubmissionID("w\(number)"), user: user, offset: Int64(20 + number)))
+                )
+            }
+            for (state, prefix) in [(SubmissionState.granted, "s"), (.failed, "f"), (.retrying, "w")] {
+                var query = SubmissionQuery(state: state, limit: 2)
+                let first = try subject.ledger.submissions(query)
+                try expect(first.map(\.claimant.submissionID.rawValue), ["\(prefix)5", "\(prefix)4"], state.rawValue)
+                query.before = first.last?.sequence
+                query.userID = "player-1"
+                try expect(
+                    try subject.ledger.submissions(query).map(\.claimant.submissionID.rawValue),
+                    ["\(prefix)2", "\(prefix)1"], "the next page of one user")
+                query.bundleID = "com.example.other"
+                try expect(try subject.ledger.submissions(query).count, 0, "another app")
+            }
+            try expect(try subject.ledger.submissions(SubmissionQuery(state: .held)).count, 0, "held")
+            let causes = [("unreachable", 5), ("no_answer", 0)].map { cause, _ in
+                SubmissionQuery(state: .retrying, cause: cause)
+            }
+            try expect(try causes.map { try subject.ledger.submissions($0).count }, [5, 0], "causes")
+            func grants(_ query: GrantQuery) throws -> [String] {
+                try subject.ledger.grants(query).map(\.grant.transactionID.rawValue)
+            }
+            try expect(try grants(GrantQuery(userID: "other")), ["3"], "by user")
+            try expect(try grants(GrantQuery(orderID: "o2")), ["2"], "by order")
+            try expect(try grants(GrantQuery(transactionID: "4")), ["4"], "by transaction")
+            try expect(try grants(GrantQuery(submissionID: "s1")), ["1"], "by submission")
+            try expect(try grants(GrantQuery(userID: "player-1", limit: 2)), ["5", "4"], "a page")
+        },
+        ConformanceRule("A restored purchase is found by its original") { subject in
+            try subject.own()
+            let durable = Samples.gems(.nonConsumable)
+            try subject.write(
+                Samples.grant(Samples.submission("s1"), Samples.purchase("12", original: "11", product: durable)))
+            try expect(
+                try subject.ledger.grants(GrantQuery(transactionID: "11")).map(\.grant.transactionID), ["12"], "grants")
+        },
+        ConformanceRule("A submission's record has all that is owed for it") { subject in
+            try subject.own()
+            let key = SubmissionKey(bundleID: Samples.app, submissionID: "s1")
+            try expect(
+                try subject.ledger.submission(key),
+                SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0), "an unknown one")
+            try subject.write(
+                Samples.grant(Samples.submission("s1"), Samples.purchase("1"), Samples.purchase("2"), owesCall: true))
+            let record = try subject.ledger.submission(key)
+            try expect(record.grants.map(\.grant.transactionID), ["1", "2"], "grants")
+            try expect(record.owed.map(\.target), [.service(Samples.app), .service(Samples.app)], "owed")
+            try expect(record.owed.map(\.dueAt), [Samples.noon, Samples.noon], "due")
+        },
+    ]
+}
