@@ -30,14 +30,13 @@ final class RetentionThread: Sendable {
 
     /// - Parameter open: Makes a connection to the ledger, on this thread.
     init(
-        _ retention: AnswerRetention, clock: LedgerClock, metrics: WorkerMetrics, logger: Logger,
+        _ retention: AnswerRetention, metrics: WorkerMetrics, logger: Logger,
         open: @escaping @Sendable () throws(LedgerError) -> any LedgerOperator
     ) throws(ThreadingError) {
         let order = try Order()
         self.order = order
         thread = try OwnerThread(name: "retention") {
-            var loop = Loop(
-                retention: retention, order: order, clock: clock, metrics: metrics, logger: logger, open: open)
+            var loop = Loop(retention: retention, order: order, metrics: metrics, logger: logger, open: open)
             loop.run()
         }
     }
@@ -51,7 +50,6 @@ final class RetentionThread: Sendable {
     private struct Loop {
         var retention: AnswerRetention
         let order: Order
-        let clock: LedgerClock
         let metrics: WorkerMetrics
         let logger: Logger
         let open: @Sendable () throws(LedgerError) -> any LedgerOperator
@@ -59,7 +57,7 @@ final class RetentionThread: Sendable {
 
         mutating func run() {
             while !order.stops {
-                switch retention.next(at: .now, wall: wall) {
+                switch retention.next(at: .now, wall: .now) {
                 case .sleep(let moment):
                     ledger = nil
                     order.wake.wait(until: moment)
@@ -67,12 +65,6 @@ final class RetentionThread: Sendable {
                 case .call(let call): carryOut(call)
                 }
             }
-        }
-
-        /// The earlier one of two clocks: one that is ahead makes answers look old.
-        private var wall: Timestamp {
-            let here = Timestamp.now
-            return min(here, clock.moment(of: here))
         }
 
         private mutating func carryOut(_ call: AnswerRetention.Call) {

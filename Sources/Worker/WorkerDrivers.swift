@@ -60,7 +60,7 @@ final class WorkerDrivers: Sendable {
             side = try LedgerThread(
                 .side, core: core, clock: clock, metrics: metrics, logger: logger, open: open,
                 demandGroup: demandGroup)
-            retention = try Self.retention(configuration.processing, settings, ledger, clock, metrics, logger)
+            retention = try Self.retention(configuration.processing, settings, ledger, metrics, logger)
         } catch {
             throw .failed(error.description)
         }
@@ -140,14 +140,14 @@ final class WorkerDrivers: Sendable {
     }
 
     private static func retention(
-        _ processing: ProcessingSettings, _ settings: CoreSettings, _ ledger: LedgerOpening, _ clock: LedgerClock,
+        _ processing: ProcessingSettings, _ settings: CoreSettings, _ ledger: LedgerOpening,
         _ metrics: WorkerMetrics, _ logger: Logger
     ) throws(ThreadingError) -> RetentionThread? {
         guard let keep = processing.keepAnswers else { return nil }
         let retention = AnswerRetention(
             keep: keep, worker: settings.worker.name, reason: "GRANTOR_KEEP_ANSWERS is \(DurationText.format(keep))",
             startedAt: .now, unit: .random(in: 0..<1))
-        return try RetentionThread(retention, clock: clock, metrics: metrics, logger: logger) {
+        return try RetentionThread(retention, metrics: metrics, logger: logger) {
             () throws(LedgerError) in try ledger.open()
         }
     }

@@ -53,7 +53,8 @@ public struct AnswerRetention: Sendable {
     }
 
     private struct Present {
-        let before: Timestamp
+        /// By this host's clock, and by the ledger's once that is known.
+        var before: Timestamp
         let startedAt: Instant
         var pace: Pace
         /// When the worker was the first one at last.
@@ -83,7 +84,7 @@ public struct AnswerRetention: Sendable {
     }
 
     /// The step that comes now.
-    /// - Parameter wall: The time that answers' ages count to.
+    /// - Parameter wall: This host's clock.
     public mutating func next(at now: Instant, wall: Timestamp) -> Step {
         guard nextAt <= now else { return .sleep(until: nextAt) }
         let round =
@@ -110,7 +111,11 @@ public struct AnswerRetention: Sendable {
         switch answer {
         case .workers(let workers):
             // Soon again: the first one may go, and in a rolling restart each worker is young.
-            guard isFirst(of: workers) else { return end(round, at: now, pause: Self.shortPause) }
+            guard let sign = first(of: workers), sign.name == worker else {
+                return end(round, at: now, pause: Self.shortPause)
+            }
+            // Answers have the ledger's time. A clock that is ahead makes them look old, so the earlier one counts.
+            if round.isOursSince == nil { round.before = min(round.before, sign.seenAt.advanced(by: .zero - keep)) }
             round.isOursSince = now
         case .places(let places):
             round.walk = PruneWalk(places, isTrial: false, portion: round.pace.portion)
@@ -140,9 +145,8 @@ public struct AnswerRetention: Sendable {
     }
 
     /// Workers that started in one millisecond are told apart by their names.
-    private func isFirst(of workers: [WorkerRow]) -> Bool {
-        let first = workers.filter(\.isLive).min { ($0.startedAt, $0.name) < ($1.startedAt, $1.name) }
-        return first?.name == worker
+    private func first(of workers: [WorkerRow]) -> WorkerRow? {
+        workers.filter(\.isLive).min { ($0.startedAt, $0.name) < ($1.startedAt, $1.name) }
     }
 }
 

@@ -23,9 +23,11 @@ final class AnswerRetentionTests {
     private var notes: [OperatorNote] = []
     private var rounds: [AnswerRetention.Round] = []
 
-    private static func row(_ name: String, started: Int64, isLive: Bool = true) -> WorkerRow {
+    private static func row(
+        _ name: String, started: Int64, seen: Timestamp = wall, isLive: Bool = true
+    ) -> WorkerRow {
         WorkerRow(
-            name: name, version: "1", startedAt: Timestamp(milliseconds: started), seenAt: wall, isLive: isLive)
+            name: name, version: "1", startedAt: Timestamp(milliseconds: started), seenAt: seen, isLive: isLive)
     }
 
     private func next() -> AnswerRetention.Step { retention.next(at: now, wall: Self.wall) }
@@ -78,6 +80,21 @@ final class AnswerRetentionTests {
         carryOut()
         #expect(next() == .sleep(until: .zero + .seconds(60) + .seconds(6 * 3600)))
         #expect(notes.isEmpty && rounds.isEmpty, "nothing is told of a round that found nothing")
+    }
+
+    @Test("ages count to the ledger's clock, or to this host's where that is behind", arguments: [-1, 1] as [Int64])
+    func clocks(lead: Int64) {
+        workers[0] = Self.row("host-1/7", started: 5, seen: Timestamp(milliseconds: (100 + lead) * Self.day))
+        for _ in 0..<2 { carryOut() }
+        let before = Timestamp(milliseconds: (10 + min(lead, 0)) * Self.day)
+        #expect(next() == .call(.places(before: before)))
+        carryOut()
+        now += .seconds(61)
+        carryOut()
+        guard case .call(.prune(_, before)) = next() else {
+            Issue.record("the moment of a round moves")
+            return
+        }
     }
 
     @Test("workers that start together do not look together")

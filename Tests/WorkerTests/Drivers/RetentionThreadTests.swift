@@ -81,8 +81,7 @@ import Threading
             keep: .seconds(90 * 86_400), worker: "host-1/7", reason: "GRANTOR_KEEP_ANSWERS is 90d",
             startedAt: .now - .seconds(3600), unit: 0)
         return try RetentionThread(
-            retention, clock: LedgerClock(), metrics: WorkerMetrics(registry),
-            logger: Logger(label: "test", handler: lines), open: open)
+            retention, metrics: WorkerMetrics(registry), logger: Logger(label: "test", handler: lines), open: open)
     }
 
     @Test("Answers beyond their time go, the others stay; it is noted, counted and told")
