@@ -61,14 +61,13 @@ final class FulfilmentMetrics: Sendable {
 
     /// Apps with a service, of an apps file that was read. Those of before keep their series.
     func add(_ services: [BundleID]) {
-        let (calls, takenAt) = shown.withLock { shown in
+        shown.withLock { shown in
             for app in services.sorted() where shown.apps.count < AppMetrics.most && shown.apps[app] == nil {
                 shown.apps[app] = Self.results(registry, app.rawValue)
             }
-            return (shown.calls, shown.takenAt)
+            // Figures of apps that were others before, and all others' as they were.
+            show(shown)
         }
-        // Figures of apps that were others before, and all others' as they were.
-        show(calls, at: takenAt)
     }
 
     /// The end of a call.
@@ -79,14 +78,19 @@ final class FulfilmentMetrics: Sendable {
 
     /// Shows a sample of the ledger: each app has its figures, which are 0 where nothing is owed.
     func show(_ calls: [LedgerMeasure.Calls], at now: Timestamp) {
-        let known = shown.withLock { shown in
+        shown.withLock { shown in
             (shown.calls, shown.takenAt) = (calls, now)
-            return Set(shown.apps.keys)
+            show(shown)
         }
+    }
+
+    /// Under the lock, because the apps file is read again on another thread than samples come on: a sample that was
+    /// read before must not be shown after the next one.
+    private func show(_ shown: Shown) {
         var figures: [String: (rows: Int, refused: Int, oldest: Timestamp?)] = [:]
-        for label in known.map(\.rawValue) + [AppMetrics.other] { figures[label] = (0, 0, nil) }
-        for owed in calls {
-            let label = known.contains(owed.bundleID) ? owed.bundleID.rawValue : AppMetrics.other
+        for label in shown.apps.keys.map(\.rawValue) + [AppMetrics.other] { figures[label] = (0, 0, nil) }
+        for owed in shown.calls {
+            let label = shown.apps[owed.bundleID] == nil ? AppMetrics.other : owed.bundleID.rawValue
             let before = figures[label] ?? (0, 0, nil)
             let oldest = [before.oldest, owed.oldest].compactMap(\.self).min()
             figures[label] = (before.rows + owed.rows, before.refused + owed.refused, oldest)
@@ -95,7 +99,7 @@ final class FulfilmentMetrics: Sendable {
             registry.gauge(Self.owed, app).set(owed.rows)
             registry.gauge(Self.refused, app).set(owed.refused)
             registry.gauge(Self.oldest, app).set(
-                owed.oldest.map { max(0, Double(now.milliseconds - $0.milliseconds) / 1000) } ?? 0)
+                owed.oldest.map { max(0, Double(shown.takenAt.milliseconds - $0.milliseconds) / 1000) } ?? 0)
         }
     }
 

@@ -4,7 +4,9 @@ import Fulfilment
 import Ledger
 import Metrics
 import Processing
+import Synchronization
 import Testing
+import Threading
 
 @testable import Worker
 
@@ -182,6 +184,27 @@ struct WorkerMetricsTests {
         #expect(registry.render().contains("grantor_fulfilment_owed{app=\"a\"} 3\n"), "no app drops out")
         metrics.measured(LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0))
         #expect(registry.render().contains("grantor_fulfilment_owed{app=\"a\"} 0\n"))
+    }
+
+    @Test("show no sample of what services are owed behind a newer one, when the apps file is read again meanwhile")
+    func reloaded() throws {
+        let registry = PrometheusRegistry()
+        let metrics = FulfilmentMetrics(registry)
+        metrics.add(["a"])
+        let isDone = Atomic(false)
+        let reader = try OwnerThread(name: "reader") {
+            while !isDone.load(ordering: .relaxed) { metrics.add(["a"]) }
+        }
+        var older = 0
+        for rows in 1...1_000 {
+            metrics.show(
+                [LedgerMeasure.Calls(bundleID: "a", rows: rows, refused: 0, oldest: nil)],
+                at: Timestamp(milliseconds: 0))
+            if !registry.render().contains("grantor_fulfilment_owed{app=\"a\"} \(rows)\n") { older += 1 }
+        }
+        isDone.store(true, ordering: .relaxed)
+        reader.join()
+        #expect(older == 0)
     }
 
     @Test("count Apple's replies by status and by its own code, with a word for what is not known")
