@@ -28,9 +28,15 @@ struct ClientTable<Client> {
         entries[authorities] = Entry(client: client, calls: entries[authorities]?.calls ?? 0)
     }
 
-    mutating func began(_ calls: Int, _ authorities: String?) { entries[authorities]?.calls += calls }
+    /// Sends calls by a client, and counts them if it takes them: only then each of them has an end.
+    /// - Returns: false if there is no client, or it has ended by itself.
+    mutating func send(_ calls: Int, _ authorities: String?, by send: (Client) -> Bool) -> Bool {
+        guard let client = entries[authorities]?.client, send(client) else { return false }
+        entries[authorities]?.calls += calls
+        return true
+    }
 
-    /// Calls have ended.
+    /// Calls that were sent have ended.
     /// - Returns: the client, if it is let go.
     mutating func ended(_ calls: Int, _ authorities: String?) -> Client? {
         entries[authorities]?.calls -= calls

@@ -107,7 +107,7 @@ final class FulfilmentDriver: Sendable {
             // The core waits for an end of each call.
             switch send(calls, authorities) {
             case .sent: break
-            case .stopped: ended(calls.map { HTTPOutcome(token: $0.token, result: .failure(.stopped)) })
+            case .stopped: tell(calls.map { HTTPOutcome(token: $0.token, result: .failure(.stopped)) })
             case .failed(let error): unmade += calls.compactMap { unsent($0.token, error) }
             }
         }
@@ -130,18 +130,14 @@ final class FulfilmentDriver: Sendable {
     private func send(_ calls: [HTTPCall], _ authorities: String?) -> Sending {
         let (sending, news) = clients.withLock { clients -> (Sending, AlertNews?) in
             guard !clients.isStopped else { return (.stopped, nil) }
-            if let client = clients.table[authorities], client.send(calls) {
-                clients.table.began(calls.count, authorities)
-                return (.sent, nil)
-            }
+            if clients.table.send(calls.count, authorities, by: { $0.send(calls) }) { return (.sent, nil) }
             // The first call with these authorities, or a client that has ended by itself.
             do throws(HTTPClientError) {
                 let made = try client(authorities)
                 clients.table.add(made, for: authorities)
                 let news = clients.endFault(of: authorities, at: .now)
-                guard made.send(calls) else { return (.stopped, news) }
-                clients.table.began(calls.count, authorities)
-                return (.sent, news)
+                let isSent = clients.table.send(calls.count, authorities) { $0.send(calls) }
+                return (isSent ? .sent : .stopped, news)
             } catch {
                 let lasts = clients.faults[authorities, default: Reminder()].observe(true, at: .now)
                 return (.failed(error), lasts == nil ? nil : .serviceClientFailed(authorities, "\(error)"))
@@ -168,8 +164,10 @@ final class FulfilmentDriver: Sendable {
         for client in mine { client.stop() }
     }
 
-    /// On a client's thread.
-    private func ended(_ outcomes: [HTTPOutcome]) {
+    /// Tells the core how calls have ended, sent or not.
+    /// - Returns: how many there are of each file of authorities.
+    @discardableResult
+    private func tell(_ outcomes: [HTTPOutcome]) -> [String?: Int] {
         let waited = pending.withLock { pending in outcomes.map { pending.removeValue(forKey: $0.token) } }
         let now = Timestamp.now
         var ends: [String?: Int] = [:]
@@ -186,7 +184,13 @@ final class FulfilmentDriver: Sendable {
                 outcome: answer.outcome, took: took, retryAfter: answer.retryAfter)
         }
         if !called.isEmpty { core.post(.input(.called(called))) }
-        let gone = clients.withLock { [ends] clients -> [HTTPClient] in
+        return ends
+    }
+
+    /// On a client's thread.
+    private func ended(_ outcomes: [HTTPOutcome]) {
+        let ends = tell(outcomes)
+        let gone = clients.withLock { clients -> [HTTPClient] in
             var gone: [HTTPClient] = []
             for (authorities, calls) in ends {
                 if let client = clients.table.ended(calls, authorities) { gone.append(client) }
