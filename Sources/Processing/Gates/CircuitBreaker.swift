@@ -108,6 +108,9 @@ struct CircuitBreaker: Sendable {
         }
     }
 
+    /// Calls under way of a half-open phase. Those that began before it do not count.
+    var probesUnderWay: Int { if case .halfOpen(let probes) = state { probes.underWay } else { 0 } }
+
     /// Recent calls by their results.
     var recent: CallCounts.Count { all.total }
 

@@ -173,6 +173,10 @@ struct EndpointGate: Sendable {
         isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreaker.Policy.repliesToRamp
     }
 
+    /// Whether a call under way, or a submission here, finds out whether it is back. Calls that began before its pause
+    /// do not: they may hang for long.
+    var hasProbe: Bool { waiting + delayed + breaker.probesUnderWay > 0 }
+
     /// How long it has been away; zero where it is only silent.
     func awayFor(at now: Instant) -> Duration { breaker.troubledSince.map { now - $0 } ?? .zero }
 
@@ -219,9 +223,8 @@ struct EndpointGate: Sendable {
     /// them.
     mutating func dueRoom(at now: Instant) -> Int {
         advance(to: now)
-        let busy = waiting + inFlight
-        if breaker.phase == .halfOpen { return max(0, probes - busy) }
-        let room = breaker.room(inFlight: busy, limit: limiter.value, isRetry: false)
+        if breaker.phase == .halfOpen { return max(0, probes - waiting - breaker.probesUnderWay) }
+        let room = breaker.room(inFlight: waiting + inFlight, limit: limiter.value, isRetry: false)
         return waiting > 0 ? room / 4 : room
     }
 

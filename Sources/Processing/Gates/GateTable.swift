@@ -111,7 +111,7 @@ struct GateTable {
         let key = gates[index].key
         if isHalfOpen {
             defer { gates[index].isProbing = true }
-            return gates[index].held == 0 && !gates[index].isProbing ? .needsProbes(key) : nil
+            return !gates[index].hasProbe && !gates[index].isProbing ? .needsProbes(key) : nil
         }
         gates[index].troubledSinceTold = isTroubled ? now : nil
         gates[index].troubleToldAt = gates[index].troubledSinceTold
