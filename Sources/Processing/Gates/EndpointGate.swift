@@ -239,6 +239,13 @@ struct EndpointGate: Sendable {
         return breaker.room(inFlight: inFlight, limit: limiter.value, isRetry: false)
     }
 
+    /// Whether ``callRoom(at:)`` is worth a call to the ledger: a quarter of its calls, or a place for a probe. Else
+    /// each end of a call of a busy one would be followed by a look for one row.
+    mutating func isCallRoomWorthACall(at now: Instant) -> Bool {
+        let room = callRoom(at: now)
+        return room > 0 && (breaker.isAway || room * 4 >= room + inFlight)
+    }
+
     private mutating func mayCall(isRetry: Bool, at now: Instant) -> Bool {
         breaker.admits(inFlight: inFlight, limit: limiter.value, isRetry: isRetry)
             && (rate == nil || rate?.admits(at: now) == true)

@@ -78,9 +78,10 @@ struct Outbox: ~Copyable {
         turn.call(.takeOutbox(requests), for: .takeOutbox(requests))
     }
 
-    /// Whether a service may be called that could not when the round came to it.
+    /// Whether a service may be called so often that it is worth a call to the ledger, and could not be called when the
+    /// round came to it.
     private func hasRoomAgain(_ gates: inout GateTable, at now: Instant) -> Bool {
-        crowded.contains { gate in gates.update(gate) { $0.callRoom(at: now) > 0 } }
+        crowded.contains { gate in gates.update(gate) { $0.isCallRoomWorthACall(at: now) } }
     }
 
     mutating func taken(

@@ -237,6 +237,24 @@ final class EndpointGateTests {
         #expect(result { gate.dueRoom(at: now) } == 0)
     }
 
+    @Test("is worth a look for rows of the outbox with a quarter of its calls free, and for each probe")
+    func worthACall() throws {
+        gate = EndpointGate(key: .service("app"), rate: nil, mostCalls: 20)
+        let passes = takeRows(.first).passes
+        #expect(passes.count == 20)
+        for pass in passes[..<4] { end(pass, .replied) }
+        #expect(!result { gate.isCallRoomWorthACall(at: now) })
+        end(passes[4], .replied)
+        #expect(result { gate.isCallRoomWorthACall(at: now) })
+        for pass in passes[5..<10] { end(pass, .replied) }
+        while gate.breaker.phase == .closed, let pass = gate.pass(.first, at: now) { end(pass, .failed) }
+        now += .seconds(2)
+        #expect(result { gate.isCallRoomWorthACall(at: now) })
+        #expect(gate.breaker.phase == .halfOpen && gate.inFlight == 10)
+        for _ in 0..<2 { #expect(result { gate.pass(.first, at: now) } != nil) }
+        #expect(!result { gate.isCallRoomWorthACall(at: now) })
+    }
+
     @Test("counts as away when gates are crowded and it has answered nothing for a second")
     func silent() throws {
         for _ in 0..<30 { enter() }
