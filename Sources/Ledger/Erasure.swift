@@ -68,7 +68,8 @@ public enum ErasureResult: Hashable, Sendable {
         public var actions: Int
         /// Whether none is left that this version can read.
         public var isComplete: Bool
-        /// Grants that only a later version can read: they keep the user's ids. Counted once all others are through.
+        /// Grants that only a later version can read: they keep the user's ids. Counted once all others are through, by
+        /// a trial as of one moment. What is applied may count grants that have come meanwhile, too.
         public var later: Int
 
         public init(grants: Int, answers: Int, actions: Int, isComplete: Bool, later: Int = 0) {

@@ -36,24 +36,7 @@ enum EraseCommand {
         }
         let erasure = Erasure(
             userID: UserID(id), bundleID: try arguments[app].map { BundleID($0) }, pseudonyms: pseudonyms)
-        let session = try arguments.session(context)
-        var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false, later: 0)
-        // A trial finds the same rows each time.
-        var isEnough = false
-        while !isEnough {
-            let result = try session { ledger throws(LedgerError) in try ledger.erase(erasure, note) }
-            switch result {
-            case .inTheWay(let waiting, let owed):
-                let isBegun = rows.grants + rows.answers > 0
-                throw CommandFailure(.failed, Self.words(waiting: waiting, owed: owed, isBegun: isBegun))
-            case .done(let found):
-                rows.grants += found.grants
-                rows.answers += found.answers
-                rows.actions += found.actions
-                (rows.isComplete, rows.later) = (found.isComplete, found.later)
-                isEnough = found.isComplete || note == nil
-            }
-        }
+        let rows = try erase(erasure, note, arguments.session(context))
         guard rows.grants + rows.answers + rows.later > 0 else {
             throw CommandFailure(.failed, "the ledger has nothing of this user, or nothing any more")
         }
@@ -78,6 +61,36 @@ enum EraseCommand {
                 "the user is not erased: \(rows.later.of("grant was", "grants were")) written by a later version, "
                     + "which alone can erase \(rows.later == 1 ? "it" : "them")")
         }
+    }
+
+    /// Calls until the user has no row any more that this version can read. A trial finds the same rows each time.
+    private static func erase(
+        _ erasure: Erasure, _ note: OperatorNote?, _ session: LedgerSession
+    ) throws(CommandFailure) -> ErasureResult.Rows {
+        var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false, later: 0)
+        func call(_ note: OperatorNote?) throws(CommandFailure) -> ErasureResult.Rows {
+            switch try session({ ledger throws(LedgerError) in try ledger.erase(erasure, note) }) {
+            case .done(let found): return found
+            case .inTheWay(let waiting, let owed):
+                let isBegun = rows.grants + rows.answers > 0
+                throw CommandFailure(.failed, words(waiting: waiting, owed: owed, isBegun: isBegun))
+            }
+        }
+        var isEnough = false
+        while !isEnough {
+            let found = try call(note)
+            rows.grants += found.grants
+            rows.answers += found.answers
+            rows.actions += found.actions
+            (rows.isComplete, rows.later) = (found.isComplete, found.later)
+            isEnough = found.isComplete || note == nil
+            guard isEnough, note != nil, found.later > 0 else { continue }
+            // Some of them may be this version's, and have come meanwhile: they are erased as well. A trial tells.
+            let left = try call(nil)
+            rows.later = left.later
+            isEnough = left.grants + left.answers == 0
+        }
+        return rows
     }
 
     private static func words(waiting: Int, owed: Int, isBegun: Bool) -> String {

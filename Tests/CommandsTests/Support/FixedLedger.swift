@@ -13,6 +13,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let owed = Mutex<[OutboxRow]>([])
     private let held = Mutex<Int?>(nil)
     private let owner: ConsumerGroup?
+    private let erased = Mutex<[ErasureResult]>([])
     private let refusal = Mutex<LedgerError?>(nil)
     private let actionQuestions = Mutex(0)
     private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
@@ -195,7 +196,12 @@ extension FixedLedger {
         _ places: ClosedRange<Int64>, before: Timestamp, isTrial: Bool
     ) throws(LedgerError) -> Int { 0 }
 
+    /// From now on it answers erasures so, one after the other.
+    func answer(erasures: [ErasureResult]) { erased.withLock { $0 = erasures } }
+
     func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult {
-        .done(ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: true))
+        self.note(note == nil ? "erase as a trial" : "erase")
+        let none = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: true)
+        return erased.withLock { $0.isEmpty ? .done(none) : $0.removeFirst() }
     }
 }

@@ -133,6 +133,27 @@ struct EraseCommandTests {
         #expect(elsewhere.errors.contains("the ledger has nothing of this user"))
     }
 
+    @Test("Grants that come while a user is erased are erased as well, and counted for no later version")
+    func meanwhile() throws {
+        let run = try SampleRun()
+        let file = run.folder + "/key"
+        try String(repeating: "k", count: 40).write(toFile: file, atomically: true, encoding: .utf8)
+        func done(_ grants: Int, later: Int) -> ErasureResult {
+            .done(ErasureResult.Rows(grants: grants, answers: 0, actions: 0, isComplete: true, later: later))
+        }
+        run.ledger.answer(erasures: [done(2, later: 1), done(1, later: 0), done(1, later: 0)])
+        let erased = run("erase --user u --key-file \(file) \(Self.apply)")
+        #expect(erased.status == .done && erased.output.hasPrefix("3 grants, 0 answers"))
+        run.ledger.answer(erasures: [done(2, later: 2), done(1, later: 1), done(1, later: 1), done(0, later: 1)])
+        let later = run("erase --user u --key-file \(file) \(Self.apply)")
+        #expect(later.status == .failed && later.output.hasPrefix("3 grants, 0 answers"))
+        #expect(later.errors.contains("1 grant was written by a later version"))
+        #expect(run.ledger.questions.suffix(4) == ["erase", "erase as a trial", "erase", "erase as a trial"])
+        run.ledger.answer(erasures: [done(2, later: 1), .inTheWay(waiting: 0, owed: 1)])
+        let owed = run("erase --user u --key-file \(file) \(Self.apply)")
+        #expect(owed.errors.contains("a part is erased, and the rest is not; call it again: 1 event is owed"))
+    }
+
     @Test("Nobody is erased whose submission waits")
     func waits() throws {
         let entry = RetryEntry(
