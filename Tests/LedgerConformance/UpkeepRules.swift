@@ -112,6 +112,16 @@ extension LedgerConformance {
             try expect(try subject.grantRows().count, 2, "rows")
             try expect(try subject.ledger.add(imported: [], isTrial: false), [], "nothing")
         },
+        ConformanceRule("Of lines with one key the first one has it, whatever their transactions are") { subject in
+            let grants = [
+                Samples.imported("3", .nonConsumable, original: "1", line: 1),
+                Samples.imported("2", .nonConsumable, original: "1", user: "thief", line: 2),
+                Samples.imported("1", .nonConsumable, original: "1", line: 3),
+            ]
+            try expect(
+                try subject.ledger.add(imported: grants, isTrial: false), [.new, .taken, .present], "results")
+            try expect(try subject.grantRows(), [grants[0]], "rows")
+        },
         ConformanceRule("Imported rows are told by nobody, and stop no worker") { subject in
             _ = try subject.ledger.add(imported: [Samples.imported("1", line: 1)], isTrial: false)
             try expect(try subject.ledger.events(DecidedQuery(state: .granted)).events, [], "events")

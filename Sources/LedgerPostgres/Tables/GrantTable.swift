@@ -7,7 +7,8 @@ struct GrantTable {
 
     // MARK: Writing
 
-    /// Adds grants in the order of their keys, each unless its transaction or its key is taken.
+    /// Adds grants in the order of their keys, and of their decisions where they have one key, each unless its
+    /// transaction or its key is taken.
     /// - Parameters:
     ///   - partitions: The numbers of their origins' partitions.
     ///   - arbiter: The one key that may be taken; nil for any. That another one is taken is an error then.
@@ -54,8 +55,8 @@ struct GrantTable {
     ) -> PostgresColumns {
         var columns = PostgresColumns(types: GrantColumns.written.elements + [.text])
         let grants = grants.sorted {
-            ($0.grant.environment.rawValue, $0.grant.key.name, $0.grant.transactionID)
-                < ($1.grant.environment.rawValue, $1.grant.key.name, $1.grant.transactionID)
+            ($0.grant.environment.rawValue, $0.grant.key.name, $0.decision)
+                < ($1.grant.environment.rawValue, $1.grant.key.name, $1.decision)
         }
         for new in grants {
             let product = StoredProduct(of: new.grant)
