@@ -95,11 +95,11 @@ struct AppStoreSimulatorTests {
         let stranger = try SimulatorAuthority(now: .present).serverRootPEM
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
         try Data(stranger.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
         try withSimulator { _, endpoints in
             let client = try Client(to: endpoints.productionURL, caFile: file.path)
             #expect(throws: (any Error).self) { try client.send() }
         }
-        try FileManager.default.removeItem(at: file)
     }
 
     @Test func callsAreCounted() throws {

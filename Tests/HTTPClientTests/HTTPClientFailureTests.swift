@@ -89,6 +89,7 @@ struct HTTPClientFailureTests {
         let other = try CertificateChain(validity: 0...4_000_000_000).rootPEM
         let file = FileManager.default.temporaryDirectory.path + "/http-client-\(UUID().uuidString).pem"
         try other.write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
         try expectTLSFailure("is not trusted", tls: ServerTLS.shared.get(), caFile: file)
     }
 

@@ -45,6 +45,7 @@ import Testing
 
     @Test("A step stays as a release has had it")
     func unchanged() {
+        defer { ledger.remove() }
         #expect(Migrations.sqlite.changes(since: ["12359b1c3383198f"]).isEmpty)
         let changed = Migrations([Migration(1, "the first schema", "sqlite")]).adding("CREATE TABLE more (one integer)")
         let changes = changed.changes(since: ["0000000000000000"])

@@ -10,8 +10,12 @@ import Testing
 
 @Suite("The read-only API on its socket", .timeLimit(.minutes(5)))
 struct APIServerTests {
-    private static func server() throws -> ProbeServer {
-        let file = try APITesting.tokensFile(APITesting.token)
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func server() throws -> ProbeServer {
+        let file = try APITesting.tokensFile([APITesting.token], in: folder)
         return try ProbeServer(host: "127.0.0.1", port: 0) {
             APIHandler(
                 tokensFile: file,
@@ -26,7 +30,7 @@ struct APIServerTests {
 
     @Test("A question is answered, and HEAD has the same head")
     func answers() throws {
-        let server = try Self.server()
+        let server = try self.server()
         let text = try exchange("GET \(Self.granted) HTTP/1.1\r\nHost: a\r\n\(Self.field)\r\n", server.port)
         #expect(text.hasPrefix("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncache-control: no-store\r\n"))
         #expect(text.contains("\"state\" : \"granted\""))
@@ -44,7 +48,7 @@ struct APIServerTests {
             ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 411, "bad_request"),
         ])
     func refusals(request: String, status: Int, word: String) throws {
-        let server = try Self.server()
+        let server = try self.server()
         let text = try exchange(request, server.port)
         #expect(text.hasPrefix("HTTP/1.1 \(status) "))
         let body = try #require(text.firstRange(of: "\r\n\r\n")).upperBound
@@ -54,7 +58,7 @@ struct APIServerTests {
 
     @Test("Half-open and slow clients keep nobody out")
     func slow() throws {
-        let server = try Self.server()
+        let server = try self.server()
         let slow = try (0..<ProbeServer.maxConnections + 50).map { number in
             let socket = try connected(to: server.port)
             if number % 2 == 0 { sendAll("GET \(Self.granted) HTTP/1.1\r\nHost:", to: socket) }

@@ -27,11 +27,8 @@ enum APITesting {
         return try #require(try reader.next())
     }
 
-    /// A tokens file in a folder of its own.
-    static func tokensFile(_ tokens: String...) throws -> TokensFile {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-api-" + UUID().uuidString).path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let path = folder + "/tokens"
+    static func tokensFile(_ tokens: [String], in folder: TemporaryFolder) throws -> TokensFile {
+        let path = folder.path + "/tokens"
         try write(tokens, to: path)
         return TokensFile(path: path)
     }
@@ -60,13 +57,14 @@ final class APIStage {
     let registry = PrometheusRegistry()
     let ledger = FixedLedger()
     let tokensFile: TokensFile
+    private let folder: TemporaryFolder
     private let lines = Lines()
     private let world = World()
     private var handler: APIHandler
 
     init(_ tokens: String...) throws {
-        tokensFile = try APITesting.tokensFile()
-        try APITesting.write(tokens.isEmpty ? [APITesting.token] : tokens, to: tokensFile.path)
+        folder = try TemporaryFolder()
+        tokensFile = try APITesting.tokensFile(tokens.isEmpty ? [APITesting.token] : tokens, in: folder)
         let (world, ledger) = (world, ledger)
         handler = APIHandler(
             tokensFile: tokensFile, logger: Logger(label: "api", level: .trace, handler: lines),

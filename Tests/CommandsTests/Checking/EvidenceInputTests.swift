@@ -93,7 +93,9 @@ struct EvidenceInputTests {
 
     @Test("A file larger than a submission may be is refused")
     func large() throws {
-        let folder = try SampleRun().folder
+        let files = try TemporaryFolder()
+        defer { withExtendedLifetime(files) {} }
+        let folder = files.path
         let bytes = Data(repeating: 0x41, count: EvidenceInput.maxFileBytes + 1)
         try bytes.write(to: URL(filePath: folder + "/large"))
         #expect(throws: CommandFailure(.failed, "\(folder)/large is larger than a submission may be")) {

@@ -28,8 +28,9 @@ struct AppleCallerTests {
 
     @Test("A file of authorities that is not there any more is the configuration's fault")
     func authorities() throws {
-        let folder = try SampleRun().folder
-        let file = folder + "/ca.pem"
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let file = folder.path + "/ca.pem"
         try "-----BEGIN CERTIFICATE-----\n".write(toFile: file, atomically: true, encoding: .utf8)
         let values = try SettingValues.load(file: nil, environment: ["GRANTOR_APPLE_CA_FILE": file])
         let settings = try AppleSettings(values)
@@ -48,7 +49,9 @@ struct KafkaClientCheckTests {
             ("security.protocol=sasl_plaintext\nsasl.mechanism=PLAIN\nsasl.password=canary\n", ": "),
         ])
     func properties(text: String, continuation: String) throws {
-        let file = try SampleRun().folder + "/kafka.properties"
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let file = folder.path + "/kafka.properties"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         let values = try SettingValues.load(
             file: nil,

@@ -54,7 +54,7 @@ struct SampleRun {
     /// Of every inventory service.
     var service = FulfilmentReply.response(status: 404, key: nil, retryAfter: nil)
     var findings: [LedgerFinding] = []
-    let folder: String
+    private let files: TemporaryFolder
     var environment: [String: String]
     var open: @Sendable () throws(LedgerError) -> Void = {}
     let pauses = Pauses()
@@ -69,9 +69,11 @@ struct SampleRun {
 
     var topics = FixedTopics()
 
+    var folder: String { files.path }
+
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        files = try TemporaryFolder()
+        let folder = files.path
         let apps = folder + "/apps.yaml"
         // The secret is not there: commands that read ledgers only do without.
         try "apps: [{bundleId: com.example.puzzle}, {bundleId: com.example.game, sharedSecretFiles: [none]}]\n"

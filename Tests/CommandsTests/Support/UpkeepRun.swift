@@ -24,25 +24,23 @@ final class UpkeepRun {
     private static let ownership = PartitionOwnership(
         partition: TopicPartition(topic: "receipts.submitted", partition: 0), generation: Generation(rawValue: 1))
 
-    let folder: String
+    private let files: TemporaryFolder
     let ledger: SQLiteLedger
     let sender = FixedSender()
     private let time = Time()
 
+    var folder: String { files.path }
     var path: String { folder + "/grantor.db" }
     /// All pauses of all calls.
     var paused: Duration { time.elapsed }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let configuration = SQLiteLedgerConfiguration(path: folder + "/grantor.db")
+        files = try TemporaryFolder()
+        let configuration = SQLiteLedgerConfiguration(path: files.path + "/grantor.db")
         try SQLiteLedger.migrate(configuration)
         ledger = try SQLiteLedger(configuration)
         _ = try ledger.takeOver([TakeOver(ownership: Self.ownership, owner: "worker", committed: nil)])
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     func callAsFunction(_ line: String) -> SampleRun.Result {
         let output = Mutex("")
