@@ -46,6 +46,23 @@ struct AnswersTests {
         #expect(!answers.hold(submission(.failed(.bundleMismatch))))
     }
 
+    @Test("An event of a submission that waits is none of the answers")
+    func pending() {
+        var answers = Answers()
+        let event = record(#"{"eventId":"e","cause":"no_answer","submissionId":"demo-1"}"#)
+        answers.take([event, event], of: Topic.pending.defaultName)
+        #expect(answers.pending == ["demo-1"])
+        #expect(answers.failures.isEmpty)
+        #expect(answers.unreadable == 0)
+    }
+
+    @Test("A record that is no event of its topic is counted", arguments: Topic.outputs)
+    func unreadable(topic: Topic) {
+        var answers = Answers()
+        answers.take([record("{}")], of: topic.defaultName)
+        #expect(answers.unreadable == 1)
+    }
+
     @Test("A record that is quarantined again under its id counts once")
     func quarantined() {
         var answers = Answers()

@@ -15,16 +15,20 @@ struct Answers {
     /// Submissions for which a granted event was told again, and its transaction.
     private var repeats: [SubmissionID: TransactionID] = [:]
     private(set) var failures: [SubmissionID: String] = [:]
+    /// Submissions that began to wait.
+    private(set) var pending: Set<SubmissionID> = []
     /// Granted events, by how their purchases were proven.
     private(set) var proofs: [String: Int] = [:]
 
     mutating func take(_ records: [InputRecord], of topic: String) {
         self.records += records.count
         for record in records {
-            switch topic {
-            case Topic.quarantined.defaultName: quarantined(record)
-            case Topic.granted.defaultName: granted(record)
-            default: failed(record)
+            switch Topic.outputs.first(where: { $0.defaultName == topic }) {
+            case .quarantined: quarantined(record)
+            case .granted: granted(record)
+            case .failed: failed(record)
+            case .pending: pending(record)
+            case .submitted, nil: unreadable += 1
             }
         }
     }
@@ -36,7 +40,7 @@ struct Answers {
     var granted: Int { grants.values.reduce(0) { $0 + $1.count } }
 
     /// Whether all copies of each event are the same to the last byte.
-    var copiesAreEqual: Bool { unreadable == 0 && values.values.allSatisfy { $0.count == 1 } }
+    var copiesAreEqual: Bool { values.values.allSatisfy { $0.count == 1 } }
 
     /// Whether a submission's answer is there and is the one that had to come.
     func hold(_ submission: DemoSubmission) -> Bool {
@@ -82,6 +86,14 @@ struct Answers {
             return
         }
         failures[SubmissionID(submission)] = reason
+    }
+
+    private mutating func pending(_ record: InputRecord) {
+        guard let event = event(record), let submission = event["submissionId"]?.text, event["cause"]?.text != nil else {
+            unreadable += 1
+            return
+        }
+        pending.insert(SubmissionID(submission))
     }
 
     private mutating func event(_ record: InputRecord) -> StrictJSON.Members? {

@@ -18,7 +18,7 @@ final class Containers: Stage {
     let apple: (host: String, productionPort: Int, sandboxPort: Int)? = ("apple", 8443, 8444)
     let folder: String
     let bootstrapServers: String
-    let traces = "`docker compose -p demo logs` says more. The workers are stopped, Kafka and PostgreSQL run on."
+    let traces = "The workers are stopped. Kafka and PostgreSQL run on, until you end them with Ctrl-C."
     private let ledgerConfiguration: PostgresLedgerConfiguration
     private let project: String
 

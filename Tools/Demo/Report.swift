@@ -38,6 +38,9 @@ struct Report {
             Finding(
                 "every submission has the answer it must have (\(right) of \(submissions.count))",
                 right == submissions.count),
+            Finding(
+                "every event is one of its topic's (\(answers.unreadable) of \(answers.records) are not)",
+                answers.unreadable == 0),
             Finding("all copies of an event are the same to the last byte", answers.copiesAreEqual),
             Finding(
                 "every unreadable message is in quarantine, under one id (\(answers.quarantined) of \(unreadable))",
@@ -64,6 +67,7 @@ struct Report {
         for (proof, count) in answers.proofs.sorted(by: { $0.key < $1.key }) {
             lines.append(Self.total("  verified by " + proof, count))
         }
+        if !answers.pending.isEmpty { lines.append(Self.total("told to wait meanwhile", answers.pending.count)) }
         lines.append(Self.total("failed (submissions)", answers.failures.count))
         let reasons = Dictionary(grouping: answers.failures.values) { $0 }.mapValues(\.count)
         for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
