@@ -69,7 +69,9 @@ struct WrongSetting: Sendable, CustomTestStringConvertible {
         WrongSetting(
             "a ledger's table without a row", "DELETE FROM ledger",
             ends: "the schema public is searched, and it has no ledger"),
-        WrongSetting("a later schema", "UPDATE ledger SET version = 3", ends: "schema 3 is newer than 2"),
+        WrongSetting(
+            "a later schema", "UPDATE ledger SET version = \(Migrations.postgres.newest + 2)",
+            ends: "schema \(Migrations.postgres.newest + 2) is newer than \(Migrations.postgres.newest + 1)"),
         WrongSetting(
             "a table of this name that is another program's",
             "ALTER TABLE ledger RENAME TO away; CREATE TABLE ledger (account text); GRANT SELECT ON ledger TO $ROLE",

@@ -31,10 +31,10 @@ import Testing
     func migrated() throws {
         let file = TemporaryLedger()
         defer { file.remove() }
-        #expect(try SQLiteLedger.migrate(file.configuration) == (0, 1))
+        #expect(try SQLiteLedger.migrate(file.configuration) == (0, Migrations.sqlite.newest))
         let id = try SQLiteLedger(file.configuration).identity()
         #expect(id.utf8.count == 32)
-        #expect(try SQLiteLedger.migrate(file.configuration) == (1, 1))
+        #expect(try SQLiteLedger.migrate(file.configuration) == (Migrations.sqlite.newest, Migrations.sqlite.newest))
         #expect(try SQLiteLedger(file.configuration).identity() == id)
         let other = TemporaryLedger()
         defer { other.remove() }
@@ -65,7 +65,7 @@ import Testing
         defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let database = try Database(path: file.path, creating: false, busyTimeout: 0)
-        try database.run("PRAGMA user_version = 3")
+        try database.run("PRAGMA user_version = \(Migrations.sqlite.newest + 2)")
         let newer = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
         #expect(newer?.contains("newer") == true)
         #expect(unusable { () throws(LedgerError) in try SQLiteLedger.migrate(file.configuration) } != nil)

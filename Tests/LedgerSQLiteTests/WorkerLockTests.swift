@@ -2,8 +2,9 @@ import FoundationEssentials
 import Glibc
 import Ledger
 import LedgerConformance
-import LedgerSQLite
 import Testing
+
+@testable import LedgerSQLite
 
 @Suite struct WorkerLockTests {
     /// Another worker's lock on a file, which this process does not take for its own.
@@ -61,7 +62,7 @@ import Testing
         #expect(try SQLiteLedger.claim(file.configuration, creating: true) == nil)
         // The claim of a process counts for all of its connections, at any time.
         #expect(try SQLiteLedger.claim(file.configuration, creating: true) == nil)
-        #expect(try SQLiteLedger.migrate(file.configuration) == (0, 1))
+        #expect(try SQLiteLedger.migrate(file.configuration) == (0, Migrations.sqlite.newest))
     }
 
     @Test("A worker that is killed leaves no lock")
@@ -85,7 +86,7 @@ import Testing
             #expect(throws: LedgerError.unavailable(detail: detail)) { try SQLiteLedger.migrate(file.configuration) }
             withExtendedLifetime(other) {}
         }
-        #expect(try SQLiteLedger.migrate(file.configuration) == (0, 1))
+        #expect(try SQLiteLedger.migrate(file.configuration) == (0, Migrations.sqlite.newest))
     }
 
     @Test("Without a file there is nothing to wait for, and none is made unless it is meant")

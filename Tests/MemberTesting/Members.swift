@@ -1,3 +1,5 @@
+import Contract
+
 /// The members of a value, as reflection finds them: also those that a comparison, a copy or a row has forgotten.
 public enum Members {
     /// A value's own members by name; those of a case that has values by the case's name.
@@ -59,6 +61,8 @@ public enum Members {
     private static func saysNothing(_ value: Any, _ mirror: Mirror) -> Bool {
         switch value {
         case let text as String: return text.isEmpty
+        // Every row has its format.
+        case is EventFormat: return false
         case let flag as Bool: return !flag
         case is any BinaryInteger: return "\(value)" == "0"
         case let word as any (CaseIterable & Equatable): return isFirst(word)
