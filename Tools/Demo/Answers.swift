@@ -89,7 +89,8 @@ struct Answers {
     }
 
     private mutating func pending(_ record: InputRecord) {
-        guard let event = event(record), let submission = event["submissionId"]?.text, event["cause"]?.text != nil else {
+        guard let event = event(record), let submission = event["submissionId"]?.text, event["cause"]?.text != nil
+        else {
             unreadable += 1
             return
         }
