@@ -7,6 +7,7 @@ import Processing
 struct AlertNews {
     /// Kinds of news, as `grantor_alerts_total` has them. The end of trouble has none: nobody must look.
     enum Kind: String, CaseIterable {
+        case appMissing = "app_missing"
         case appsFileRefused = "apps_file_refused"
         case breakerOpened = "breaker_opened"
         case breakerStillOpen = "breaker_still_open"
@@ -29,6 +30,7 @@ struct AlertNews {
         case serviceClientFailed = "service_client_failed"
         case serviceMissing = "service_missing"
         case serviceStillAway = "service_still_away"
+        case signedAhead = "signed_ahead"
     }
 
     let kind: Kind?
@@ -147,6 +149,20 @@ struct AlertNews {
                 [
                     "app": "\(app)", "product": "\(product)", "purchases": .number(purchases),
                     "first": "\(example)",
+                ])
+        case .signedAhead(let submissions, let example):
+            self.init(
+                .signedAhead, .error, "Apple signed evidence ahead of this host's clock; its submissions wait",
+                [
+                    "submissions": .number(submissions), "first": "\(example)",
+                    "remedy": "compare this host's clock with another one, and start its time service again",
+                ])
+        case .appMissing(let app, let submissions, let example):
+            self.init(
+                .appMissing, .warning, "Submissions fail because the apps file lacks their app",
+                [
+                    "app": "\(app)", "submissions": .number(submissions), "first": "\(example)",
+                    "remedy": "add the app, send SIGHUP, and have them sent again under new ids; or mend the backend",
                 ])
         case .decisionRefused(let origin, let detail):
             self.init(

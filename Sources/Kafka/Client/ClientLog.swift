@@ -61,6 +61,9 @@ struct ClientLog {
         }
     }
 
+    /// Whether no retry mends an error, and a person does something about it.
+    func isRefusal(_ failure: KafkaFailure) -> Bool { remedies[failure.name] != nil }
+
     /// A connection that is refused breaks in many ways; the one that shows why counts.
     private mutating func keep(_ reason: String) {
         let isKnown = fault.map { ConnectionFault($0) != nil } ?? false

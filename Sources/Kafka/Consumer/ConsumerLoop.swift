@@ -179,6 +179,7 @@ final class ConsumerLoop {
     func report(_ error: KafkaError) {
         if let failure = error.failure {
             metrics.count(failure)
+            if log.isRefusal(failure) { metrics.refusals.increment() }
             log.write(failure, at: .now)
         }
         sink(.failed(error))

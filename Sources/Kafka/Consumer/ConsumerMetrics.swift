@@ -27,6 +27,9 @@ public struct ConsumerMetrics {
         "grantor_kafka_consumer_errors_total",
         help: "Errors that librdkafka reported, most of which it overcomes by itself.",
         labels: ["code"])
+    public static let refusals = CounterDeclaration(
+        "grantor_kafka_consumer_refusals_total",
+        help: "Errors that no retry mends, such as a missing right; the log has the remedy. Alert on any.")
 
     private let registry: PrometheusRegistry
     private let fetchedRecords: Gauge
@@ -34,6 +37,7 @@ public struct ConsumerMetrics {
     let dropped: Counter
     /// Made before the first event: Prometheus sees no rise in a counter that comes to be with it.
     let recordsGone: Counter
+    let refusals: Counter
     let (grants, revocations, losses): (Counter, Counter, Counter)
     private var lags: [TopicPartition: Gauge] = [:]
     private var roundTrips: [Int32: Gauge] = [:]
@@ -44,6 +48,7 @@ public struct ConsumerMetrics {
         fetchedBytes = registry.gauge(Self.prefetchedBytes)
         dropped = registry.counter(Self.dropped)
         recordsGone = registry.counter(Self.recordsGone)
+        refusals = registry.counter(Self.refusals)
         grants = registry.counter(Self.rebalances, "granted")
         revocations = registry.counter(Self.rebalances, "revoked")
         losses = registry.counter(Self.rebalances, "lost")

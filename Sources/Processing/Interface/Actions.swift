@@ -142,6 +142,11 @@ public enum Alert: Hashable, Sendable {
     /// Purchases of a product that the apps file does not list were left out beside those that are granted, since the last
     /// time of telling, with the first submission.
     case passedOver(BundleID, ProductID, purchases: Int, example: SubmissionID)
+    /// Submissions wait since the last time of telling, because Apple signed their evidence ahead of this host's clock,
+    /// with the first of them.
+    case signedAhead(submissions: Int, example: SubmissionID)
+    /// Submissions failed since the last time of telling, because the apps file lacks their app.
+    case appMissing(BundleID, submissions: Int, example: SubmissionID)
     /// Half of the bytes that may wait in `retries` do.
     case retriesHalfFull(bytes: Int64, limit: Int64)
     /// So many bytes wait in `retries` that nothing is read any more.

@@ -1,4 +1,5 @@
 import Contract
+import Ledger
 import Scheduling
 
 /// The news that people get of submissions and of records that hold none. See ``Occurrences`` for when.
@@ -9,8 +10,18 @@ struct SubmissionNews {
         let product: ProductID
     }
 
+    /// A mistake of ours by which submissions wait or fail. Metrics count them, and name neither app nor submission.
+    enum Mistake: Hashable {
+        /// The evidence was signed ahead of this host's clock.
+        case slowClock
+        /// The apps file lacks an app that submissions name.
+        case missingApp(BundleID)
+    }
+
     /// Products that lines name, of all apps together.
     static let mostProducts = 1000
+    /// Mistakes that lines name; senders can make apps up.
+    static let mostMistakes = 1000
 
     /// Records without a submission since the start, by reason. One that is read again counts again.
     private(set) var totals: [QuarantineReason.Kind: Int] = [:]
@@ -18,10 +29,12 @@ struct SubmissionNews {
         mostKinds: QuarantineReason.Kind.allCases.count)
     /// Purchases that were left out beside those that are granted.
     private var passedOver = Occurrences<Unlisted, SubmissionID>(mostKinds: mostProducts)
+    private var mistakes = Occurrences<Mistake, SubmissionID>(mostKinds: mostMistakes)
 
     var nextMoment: Instant? {
         var earliest = quarantined.nextMoment
         earliest.bringForward(to: passedOver.nextMoment)
+        earliest.bringForward(to: mistakes.nextMoment)
         return earliest
     }
 
@@ -39,23 +52,42 @@ struct SubmissionNews {
         }
     }
 
+    /// A submission's outcome is in the ledger. One that waits for the clock is looked at again, and counts each time.
+    mutating func written(_ outcome: Outcome, by claimant: Claimant, _ now: Instant) {
+        switch outcome {
+        case .retrying(.signedAhead): mistakes.found(.slowClock, claimant.submissionID, now)
+        case .failed(reason: FailureReason.unknownApp.rawValue):
+            mistakes.found(.missingApp(claimant.bundleID), claimant.submissionID, now)
+        case .granted, .redelivery, .repeated, .failed, .retrying, .held: break
+        }
+    }
+
     /// Tells of what it is time for.
     mutating func tell(_ turn: inout Turn) {
-        tell(quarantined.take(at: turn.now), passedOver.take(at: turn.now), &turn)
+        tell(quarantined.take(at: turn.now), passedOver.take(at: turn.now), mistakes.take(at: turn.now), &turn)
     }
 
     /// Tells of all that is untold: the worker ends.
     mutating func tellAll(_ turn: inout Turn) {
-        tell(quarantined.takeAll(at: turn.now), passedOver.takeAll(at: turn.now), &turn)
+        tell(
+            quarantined.takeAll(at: turn.now), passedOver.takeAll(at: turn.now), mistakes.takeAll(at: turn.now), &turn)
     }
 
     private func tell(
         _ quarantined: [(kind: QuarantineReason.Kind, count: Int, example: Origin)],
-        _ passedOver: [(kind: Unlisted, count: Int, example: SubmissionID)], _ turn: inout Turn
+        _ passedOver: [(kind: Unlisted, count: Int, example: SubmissionID)],
+        _ mistakes: [(kind: Mistake, count: Int, example: SubmissionID)], _ turn: inout Turn
     ) {
         for news in quarantined { turn.alert(.quarantined(news.kind, records: news.count, example: news.example)) }
         for news in passedOver {
             turn.alert(.passedOver(news.kind.app, news.kind.product, purchases: news.count, example: news.example))
+        }
+        for news in mistakes {
+            switch news.kind {
+            case .slowClock: turn.alert(.signedAhead(submissions: news.count, example: news.example))
+            case .missingApp(let app):
+                turn.alert(.appMissing(app, submissions: news.count, example: news.example))
+            }
         }
     }
 }

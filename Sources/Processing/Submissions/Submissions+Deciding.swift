@@ -129,6 +129,7 @@ extension Submissions {
                 if !passedOver.isEmpty, let claimant = flights[token].claimant {
                     news.passedOver(flights[token].content?.passedOver, by: claimant, turn.now)
                 }
+                if let claimant = flights[token].claimant { news.written(outcome, by: claimant, turn.now) }
                 written(token, outcome, &turn)
                 publish(token, events, &turn)
             case .notOwned: notOwned(token, &turn)

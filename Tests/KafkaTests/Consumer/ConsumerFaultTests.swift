@@ -62,6 +62,19 @@ struct ConsumerFaultTests {
     }
 
     @Test(
+        "An error that no retry mends counts as a refusal, from the first on", .enabled(if: TestKafka.isApache))
+    func refused() throws {
+        let group = try TestGroup(TestKafka.shared, topic: TestKafka.uniqueName("missing"))
+        let missing = "UNKNOWN_TOPIC_OR_PART"
+        try group.join()
+        try group.serve { $0.members[0].errors.contains { $0.failure?.name == missing } }
+        #expect(group.members[0].metrics.render().contains("grantor_kafka_consumer_refusals_total 0"))
+        try group.join(remedies: [missing: "make it"])
+        try group.serve { $0.members[1].errors.contains { $0.failure?.name == missing } }
+        #expect(group.members[1].metrics.render().contains("grantor_kafka_consumer_refusals_total 1"))
+    }
+
+    @Test(
         "A damaged batch is told each time that its partition is read, and the other partition goes on",
         .enabled(if: TestKafka.isApache))
     func damaged() throws {

@@ -51,7 +51,8 @@ final class TestGroup {
     /// Adds a member, which reads without limit.
     @discardableResult
     func join(
-        strategy: String = "range", demand: Int64 = .max, _ properties: [String: String] = [:]
+        strategy: String = "range", demand: Int64 = .max, _ properties: [String: String] = [:],
+        remedies: [String: String] = [:]
     ) throws -> Int {
         var client = kafka.client
         client.properties["partition.assignment.strategy"] = strategy
@@ -59,7 +60,8 @@ final class TestGroup {
         let index = members.count
         let metrics = PrometheusRegistry()
         let consumer = try KafkaConsumer(
-            configuration: KafkaConsumerConfiguration(client: client, groupID: group, topics: [topic]),
+            configuration: KafkaConsumerConfiguration(
+                client: client, groupID: group, topics: [topic], remedies: remedies),
             metrics: metrics, logger: .silent
         ) { [events] event in
             events.post((index, event))

@@ -262,11 +262,11 @@ struct OwnershipTests {
         bench.send(.assigned([Fixture.partition]))
         let assignment = try bench.takeOver()
         let new = try #require(bench.read(0, in: assignment).first)
-        bench.conclude(old, .rejected(Rejection(.unknownApp, "No such app.")))
+        bench.conclude(old, .rejected(Rejection(.receiptMalformed, "No receipt.")))
         bench.wait(.seconds(3))
         #expect(bench.writes.isEmpty, "its submission was dropped")
-        bench.conclude(new, .rejected(Rejection(.unknownApp, "No such app.")))
-        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        bench.conclude(new, .rejected(Rejection(.receiptMalformed, "No receipt.")))
+        try bench.written(.written(.failed(reason: "receipt_malformed"), publish: []))
         #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
@@ -311,8 +311,8 @@ struct OwnershipTests {
     /// The ledger has 1 as the checkpoint of the partition, which then goes and comes back.
     private func checkpointAndComeBack() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
-        bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
-        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        bench.conclude(check, .rejected(Rejection(.receiptMalformed, "No receipt.")))
+        try bench.written(.written(.failed(reason: "receipt_malformed"), publish: []))
         try bench.checkpointed()
         bench.send(.revoked([Fixture.partition]))
         bench.send(.assigned([Fixture.partition]))
@@ -349,8 +349,8 @@ struct OwnershipTests {
     @Test("commit nothing to the group where the ledger says that a checkpoint came too late")
     func checkpointTooLate() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
-        bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
-        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        bench.conclude(check, .rejected(Rejection(.receiptMalformed, "No receipt.")))
+        try bench.written(.written(.failed(reason: "receipt_malformed"), publish: []))
         try bench.checkpointed(false)
         #expect(bench.takeCommits().isEmpty)
         #expect(bench.takeUnassigned() == [Fixture.partition])

@@ -107,6 +107,14 @@ struct SignedWayTests {
         #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
+    @Test("is told to people where it fails for an app that the apps file lacks")
+    func missingApp() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
+        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        #expect(bench.takeAlerts() == [.appMissing(Fixture.app, submissions: 1, example: "s0")])
+    }
+
     @Test("does not let the offset pass a record before it that is not complete")
     func contiguous() throws {
         let checks = bench.read(0, 1, 2, in: try bench.own())

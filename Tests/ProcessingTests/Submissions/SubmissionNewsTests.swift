@@ -1,4 +1,5 @@
 import Contract
+import Ledger
 import Scheduling
 import Testing
 
@@ -93,6 +94,38 @@ final class SubmissionNewsTests {
         turn.wait(.seconds(600))
         news.tell(&turn)
         #expect(takeAlerts() == [.passedOver("com.example", "com.example.new", purchases: 1, example: "s2")])
+    }
+
+    private func written(_ outcome: Outcome, _ submission: SubmissionID, of app: BundleID = "com.example") {
+        let claimant = Claimant(
+            submissionID: submission, userID: "u", bundleID: app, orderID: nil, traceparent: nil)
+        news.written(outcome, by: claimant, turn.now)
+        news.tell(&turn)
+    }
+
+    @Test("A slow clock and a missing app are told of at once with the first submission, and again after ten minutes")
+    func mistakes() {
+        written(.retrying(.signedAhead), "s1")
+        written(.retrying(.signedAhead), "s2")
+        written(.failed(reason: "unknown_app"), "s3", of: "com.example.new")
+        #expect(
+            takeAlerts() == [
+                .signedAhead(submissions: 1, example: "s1"),
+                .appMissing("com.example.new", submissions: 1, example: "s3"),
+            ])
+        turn.wait(.seconds(600))
+        news.tell(&turn)
+        #expect(takeAlerts() == [.signedAhead(submissions: 1, example: "s2")])
+    }
+
+    @Test("Outcomes that are no mistake of ours are not told of")
+    func noMistakes() {
+        let outcomes: [Outcome] = [
+            .granted(created: 1), .redelivery, .repeated, .failed(reason: "signature_invalid"), .retrying(.noAnswer),
+            .held(.productNotConfigured),
+        ]
+        for outcome in outcomes { written(outcome, "s") }
+        #expect(takeAlerts().isEmpty)
     }
 
     @Test("Products beyond a thousand are not told of")

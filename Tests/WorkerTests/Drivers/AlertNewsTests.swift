@@ -45,9 +45,10 @@ struct AlertNewsTests {
             .ledgerUnavailable(detail: "disk full"), .retriesFull(bytes: 2, limit: 1), .outboxFull,
             .held(Self.group, rows: 3, details: ["a", "b"]), .eventsNotTaken(.granted, cause: "too large"),
             .decisionRefused(Self.origin, detail: "x"), .laterVersion(rows: 1),
+            .signedAhead(submissions: 2, example: "s"),
         ])
-        #expect(told.map(\.level) == Array(repeating: .error, count: 7))
-        #expect(alerts() == 7)
+        #expect(told.map(\.level) == Array(repeating: .error, count: 8))
+        #expect(alerts() == 8)
         #expect(told[4].metadata["topic"] == "granted-here")
     }
 
@@ -57,9 +58,10 @@ struct AlertNewsTests {
             .breakerOpened(Self.endpoint, fault: nil),
             .breakerStillOpen(Self.endpoint, after: .seconds(60), waiting: 9), .retriesHalfFull(bytes: 1, limit: 2),
             .quarantined(.userID, records: 4, example: Self.origin),
+            .appMissing("com.example.new", submissions: 1, example: "s"),
         ])
-        #expect(told.map(\.level) == Array(repeating: .warning, count: 4))
-        #expect(alerts() == 4)
+        #expect(told.map(\.level) == Array(repeating: .warning, count: 5))
+        #expect(alerts() == 5)
         #expect(told[3].metadata == ["reason": "user_id", "records": 4, "first": "\(Self.origin)"])
     }
 

@@ -231,6 +231,10 @@ extension Alert {
         case .laterVersionOver: return (.nobody, "no rows of a later version")
         case .passedOver(let app, let product, let purchases, let example):
             return (.nobody, "\(purchases) purchases of \(app)'s \(product) passed over, such as of \(example)")
+        case .signedAhead(let submissions, let example):
+            return (.nobody, "\(submissions) submissions signed ahead of the clock, such as \(example)")
+        case .appMissing(let app, let submissions, let example):
+            return (.nobody, "\(submissions) submissions of \(app), which is missing, such as \(example)")
         case .quarantined(let kind, let records, let example):
             return (of(example), "quarantined: \(records) records, \(kind.rawValue)")
         case .retriesHalfFull: return (.nobody, "retries half full")
