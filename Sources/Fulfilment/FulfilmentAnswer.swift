@@ -83,10 +83,12 @@ public enum FulfilmentAnswer: Hashable, Sendable {
         case .acceptedBefore: "yes, from a call before"
         case .refused(let status, _): "HTTP \(status)"
         case .failed(409, _): "HTTP 409 that does not name this grant in \(FulfilmentCall.keyHeader)"
+        case .failed(let status, _) where status == 401 || status == 403:
+            "HTTP \(status), as from a service that does not know the secret of secretFiles"
         case .failed(let status, _): "HTTP \(status)"
         case .silent(.unreachable): "the service cannot be reached"
         case .silent(.timedOut): "no whole answer in time"
-        case .silent(.tls): "TLS failed, or the certificate is not trusted"
+        case .silent(.tls): "TLS failed, or the certificate is not trusted (caFile)"
         case .silent(.interrupted): "the connection broke before the answer was whole"
         case .silent(.tooLarge): "the answer is too large"
         case .silent(.cancelled): "the call was given up"

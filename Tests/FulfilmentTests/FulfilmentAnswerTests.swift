@@ -35,6 +35,12 @@ struct FulfilmentAnswerTests {
         #expect(answer.words == "HTTP \(status)")
     }
 
+    @Test("A service that lets the worker not in is told with the setting that has the secret", arguments: [401, 403])
+    func secret(status: Int) {
+        let words = Self.answer(status).words
+        #expect(words == "HTTP \(status), as from a service that does not know the secret of secretFiles")
+    }
+
     @Test(
         "Every other status is about the service",
         arguments: [100, 199, 301, 302, 307, 400, 401, 403, 404, 405, 413, 418, 421, 500, 501, 502])

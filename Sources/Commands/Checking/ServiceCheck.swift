@@ -24,7 +24,7 @@ struct ServiceCheck {
             CheckLine(name, .warning, "answers with \(Self.words(reply)); grants of the app wait for it")
         case .response: CheckLine(name, .good, "answers (\(Self.words(reply)) to a GET)")
         case .failed(let failure) where failure == .tls:
-            CheckLine(name, .failed, "no answer: \(Self.words(reply)); fulfillment.caFile names who is trusted")
+            CheckLine(name, .failed, "no answer: \(Self.words(reply))")
         case .failed:
             CheckLine(name, .warning, "no answer: \(Self.words(reply)); grants of the app wait for it")
         }

@@ -243,7 +243,7 @@ struct CheckCommandTests {
                 "warning  answers with HTTP 503; grants of the app wait"
             ),
             (.failed(.unreachable), "warning  no answer: the service cannot be reached; grants of the app wait"),
-            (.failed(.tls), "FAILED   no answer: TLS failed, or the certificate is not trusted; fulfillment.caFile"),
+            (.failed(.tls), "FAILED   no answer: TLS failed, or the certificate is not trusted (caFile)"),
         ])
     func inventory(reply: FulfilmentReply, words: String) throws {
         try withService()

@@ -110,7 +110,8 @@ final class FulfilmentDriverTests {
     @Test("are genuine to a service that knows either of two secrets")
     func rotation() throws {
         service.accept(secrets: ["fedcba9876543210"])
-        #expect(try call(grant(), apps()).result == .notAccepted(ServiceAnswer(isRefusal: false, "HTTP 401")))
+        let refused = "HTTP 401, as from a service that does not know the secret of secretFiles"
+        #expect(try call(grant(), apps()).result == .notAccepted(ServiceAnswer(isRefusal: false, refused)))
         let both = try apps(secrets: ["fedcba9876543210", Self.secret])
         #expect(try call(grant(), both).result == .accepted)
         service.accept(secrets: [Self.secret])
@@ -137,7 +138,7 @@ final class FulfilmentDriverTests {
         #expect(try call(grant(), apps()).outcome == .failed)
         service.behave { _ in .apply() }
         #expect(
-            try call(grant(), apps(trusts: false)).fault == "TLS failed, or the certificate is not trusted")
+            try call(grant(), apps(trusts: false)).fault == "TLS failed, or the certificate is not trusted (caFile)")
         #expect(try call(grant(), apps()).result == .accepted)
         service.stop()
         #expect(try call(grant("2"), apps()).outcome == .failed)
