@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo simulator build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas docs examples by-hand readme monitoring kubernetes clean
+.PHONY: help setup build demo simulator build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test faults package package-test sanitize fuzz lint format schemas docs examples by-hand readme monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -159,6 +159,15 @@ alerts-test: ## Break the stack of docker-compose.yml in many ways, and wait for
 	docker build --target worker -t grantor:0.2.0 .
 	docker build --target demo -t grantor-demo:0.2.0 .
 	scripts/alerts-test.py
+
+# Words of the faults' names; without any, all are made.
+FAULTS ?=
+
+faults: ## Make faults one by one on Kafka (KAFKA_HOME), PostgreSQL and a worker, and judge line, alert and check of each
+	@scripts/setup.sh --for test
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
+	scripts/faults-test.py $$($(SWIFT) build --show-bin-path) $(FAULTS)
 
 monitoring: ## Check alerts, their tests and sections, and the dashboard on the demo's worker
 	@scripts/setup.sh --for test

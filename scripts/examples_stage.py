@@ -1,5 +1,5 @@
-"""The parts that scripts/examples-test.py plays on, all of this host and on loopback: Kafka, PostgreSQL, the App Store
-simulator and one worker. Each ends with this process, however that one ends."""
+"""The parts that scripts/examples-test.py and scripts/faults-test.py play on, all of this host and on loopback: Kafka,
+PostgreSQL, the App Store simulator and one worker. Each ends with this process, however that one ends."""
 
 import ctypes
 import json
@@ -37,9 +37,13 @@ def wait_for(what, condition):
         time.sleep(0.1)
 
 
+# Looked up here, because a process with several threads may do little between fork and exec.
+_prctl = ctypes.CDLL(None).prctl
+
+
 def _end_with_parent():
-    # PR_SET_PDEATHSIG of prctl(2).
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    # PR_SET_PDEATHSIG of prctl(2). The parent is the thread that starts the process.
+    _prctl(1, signal.SIGKILL)
 
 
 class Part:
@@ -80,38 +84,47 @@ class Kafka:
     """Apache Kafka where KAFKA_HOME names one, else librdkafka's mock."""
 
     def __init__(self, folder, programs):
-        self.home = os.environ.get("KAFKA_HOME")
+        self.home, self.folder = os.environ.get("KAFKA_HOME"), folder
         self.name = "Apache Kafka" if self.home else "a mock of Kafka"
         if self.home:
             self.address = f"127.0.0.1:{free_port()}"
-            self.part = self._apache(folder)
+            self._format()
+            self._launch()
         else:
             topics = [word for topic in TOPICS for word in ("--topic", f"{topic}:2")]
             self.part = Part(folder, "kafka", [f"{programs}/kafka-mock", *topics], pipes=True)
             self.address = self.part.process.stdout.readline().split()[-1]
         wait_for("Kafka", self._answers)
 
-    def _apache(self, folder):
-        controller = free_port()
-        properties = f"{folder}/kafka.properties"
-        lines = [
-            "node.id=1", "process.roles=broker,controller", f"controller.quorum.voters=1@127.0.0.1:{controller}",
-            "controller.listener.names=CONTROLLER", "inter.broker.listener.name=PLAIN",
-            f"listeners=PLAIN://{self.address},CONTROLLER://127.0.0.1:{controller}",
-            f"advertised.listeners=PLAIN://{self.address}",
-            "listener.security.protocol.map=PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT", f"log.dirs={folder}/kafka",
-            "auto.create.topics.enable=false", "offsets.topic.replication.factor=1", "offsets.topic.num.partitions=4",
-            "group.initial.rebalance.delay.ms=0", "log.cleaner.dedupe.buffer.size=16777216",
-        ]
-        Path(properties).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        environment = {**os.environ, "LOG_DIR": folder, "KAFKA_HEAP_OPTS": "-Xmx512m"}
+    def _properties(self):
+        controller = f"127.0.0.1:{free_port()}"
+        return {
+            "node.id": 1, "process.roles": "broker,controller", "controller.quorum.voters": f"1@{controller}",
+            "controller.listener.names": "CONTROLLER", "inter.broker.listener.name": "PLAIN",
+            "listeners": f"PLAIN://{self.address},CONTROLLER://{controller}",
+            "advertised.listeners": f"PLAIN://{self.address}",
+            "listener.security.protocol.map": "PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT", "log.dirs": f"{self.folder}/kafka",
+            "auto.create.topics.enable": "false", "offsets.topic.replication.factor": 1,
+            "offsets.topic.num.partitions": 4, "group.initial.rebalance.delay.ms": 0,
+            "log.cleaner.dedupe.buffer.size": 16777216,
+        }
+
+    def _format(self, *words):
+        """Makes an empty store. The words are options of kafka-storage.sh."""
+        lines = [f"{key}={value}\n" for key, value in self._properties().items()]
+        Path(f"{self.folder}/kafka.properties").write_text("".join(lines), encoding="utf-8")
         subprocess.run(
-            [f"{self.home}/bin/kafka-storage.sh", "format", "-t", "Z3JhbnRvci10ZXN0cy0wMQ", "-c", properties],
-            env=environment, check=True, stdout=subprocess.DEVNULL,
+            [
+                f"{self.home}/bin/kafka-storage.sh", "format", "-t", "Z3JhbnRvci10ZXN0cy0wMQ",
+                "-c", f"{self.folder}/kafka.properties", *words,
+            ],
+            env={**os.environ, "LOG_DIR": self.folder}, check=True, stdout=subprocess.DEVNULL,
         )
-        return Part(
-            folder, "kafka", [f"{self.home}/bin/kafka-server-start.sh", properties], LOG_DIR=folder,
-            KAFKA_HEAP_OPTS="-Xmx512m",
+
+    def _launch(self):
+        self.part = Part(
+            self.folder, "kafka", [f"{self.home}/bin/kafka-server-start.sh", f"{self.folder}/kafka.properties"],
+            LOG_DIR=self.folder, KAFKA_HEAP_OPTS="-Xmx512m",
         )
 
     def _answers(self):
@@ -164,29 +177,38 @@ class Kafka:
 class Postgres:
     """A server of this run's own, which syncs nothing. Root starts it as the user postgres."""
 
+    SETTINGS = {"fsync": "off", "shared_buffers": "32MB"}
+
     def __init__(self, folder):
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
         if not found:
             raise Failure("PostgreSQL is not installed; scripts/setup.sh --for test does that")
-        self.port = free_port()
-        data = f"{folder}/postgres"
-        os.mkdir(data, 0o700)
-        user = []
+        self.programs, self.folder, self.port = found[-1], folder, free_port()
+        self.data = f"{folder}/postgres"
+        os.mkdir(self.data, 0o700)
         if os.geteuid() == 0:
-            shutil.chown(data, "postgres", "postgres")
-            # The signal for the parent's end is lost where a process changes its user, so it is set behind that.
-            user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=KILL"]
-        subprocess.run(
-            [*user, f"{found[-1]}/initdb", "-D", data, *"-U postgres -A trust -E UTF8 --locale=C -N".split()],
-            check=True, cwd="/", stdout=subprocess.DEVNULL,
-        )
-        settings = {
-            "listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "fsync": "off",
-            "shared_buffers": "32MB",
-        }
-        words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
-        self.part = Part(folder, "postgres-server", [*user, f"{found[-1]}/postgres", "-D", data, *words])
+            shutil.chown(self.data, "postgres", "postgres")
+        self._fill()
+        self._launch()
         wait_for("PostgreSQL", self._answers)
+
+    def _words(self, program, *words):
+        """A program of PostgreSQL's, as root in the name of the user postgres."""
+        # The signal for the parent's end is lost where a process changes its user, so it is set behind that.
+        user = "setpriv --reuid=postgres --regid=postgres --clear-groups --pdeathsig=KILL".split()
+        return [*(user if os.geteuid() == 0 else []), f"{self.programs}/{program}", *words]
+
+    def _fill(self):
+        """Makes a cluster in the empty folder."""
+        options = "-U postgres -A trust -E UTF8 --locale=C -N".split()
+        subprocess.run(
+            self._words("initdb", "-D", self.data, *options), check=True, cwd="/", stdout=subprocess.DEVNULL,
+        )
+
+    def _launch(self):
+        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": ""} | self.SETTINGS
+        words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        self.part = Part(self.folder, "postgres-server", self._words("postgres", "-D", self.data, *words))
 
     def _answers(self):
         self.part.must_run()
@@ -211,9 +233,14 @@ class Postgres:
 class AppStore:
     """The simulator: signs as the App Store does, under an authority of its own."""
 
-    def __init__(self, folder, programs):
-        words = [f"{programs}/grantor-simulator", "--authority-folder", f"{folder}/authority"]
-        self.part = Part(folder, "app-store", words, pipes=True)
+    def __init__(self, folder, programs, *options):
+        """`options` are the simulator's own."""
+        self.words = [f"{programs}/grantor-simulator", "--authority-folder", f"{folder}/authority", *options]
+        self.folder = folder
+        self.start()
+
+    def start(self):
+        self.part = Part(self.folder, "app-store", self.words, pipes=True)
         line = self.part.process.stdout.readline()
         if not line:
             raise Failure(f"the simulator does not start:\n{self.part.tail()}")
@@ -221,11 +248,14 @@ class AppStore:
         self.context = ssl.create_default_context(cafile=self.addresses["caFile"])
 
     def ask(self, path, order):
-        request = urllib.request.Request(
-            f"{self.addresses['controlURL']}/simulator/{path}", json.dumps(order).encode(), method="POST"
-        )
+        return json.loads(self.tell(path, order))
+
+    def tell(self, path, order=None):
+        """An order, or without one the end of all orders of that path."""
+        method, body = ("DELETE", None) if order is None else ("POST", json.dumps(order).encode())
+        request = urllib.request.Request(f"{self.addresses['controlURL']}/simulator/{path}", body, method=method)
         with urllib.request.urlopen(request, context=self.context, timeout=PATIENCE) as answer:
-            return json.load(answer)
+            return answer.read()
 
 
 class Worker:
