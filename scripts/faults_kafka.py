@@ -203,19 +203,21 @@ def group(lane):
 
 
 def brokers(lane):
-    away = {
-        "line": Line(UNREACHABLE, "nobody listens there"), "alert": "GrantorNotReady",
-        "check": Sees("broker", "failed", "nobody listens there"),
-    }
+    away = {"alert": "GrantorNotReady", "check": Sees("broker", "failed", "nobody listens there")}
 
     def back():
         lane.kafka.start()
         lane.wait_until_ready()
 
-    lane.fault("broker dies", lane.kafka.part.kill, back, **away)
+    lane.fault(
+        "broker dies", lane.kafka.part.kill, back,
+        line=Line(UNREACHABLE, "the broker ended the connection|nobody listens there"), **away,
+    )
 
     def nobody():
         lane.kafka.part.kill()
         lane.start()
 
-    lane.fault("broker is away at the start", nobody, back, fresh=True, **away)
+    lane.fault(
+        "broker is away at the start", nobody, back, fresh=True, line=Line(UNREACHABLE, "nobody listens there"), **away,
+    )

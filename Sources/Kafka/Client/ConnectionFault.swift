@@ -22,6 +22,8 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
     /// The broker's certificate is of no authority that is trusted, or of another name.
     case certificate
     case unknownName
+    /// The broker ended a connection that stood.
+    case ended
     case refused
     case silence
 
@@ -47,6 +49,8 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
         ("SASL authentication error", .password),
         ("Disconnected while requesting ApiVersion", .noTLS),
         ("certificate verify failed", .certificate),
+        // TLS itself fails so, too, where a broker ends that its client was talking to.
+        ("Receive failed", .ended),
         ("unexpected eof while reading", .unwantedTLS), ("wrong version number", .unwantedTLS),
         ("PLAINTEXT broker listener", .unwantedTLS),
         ("Failed to resolve", .unknownName),
@@ -63,7 +67,7 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
         case .password, .scramOfOldClient, .mechanism, .noPassword, .unwantedPassword, .noTLS, .unwantedTLS,
             .certificate:
             true
-        case .unknownName, .refused, .silence: false
+        case .unknownName, .ended, .refused, .silence: false
         }
     }
 
@@ -84,6 +88,7 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
         case .certificate:
             "set ssl.ca.location to the authority of the brokers' certificates, and name brokers as these do"
         case .unknownName: "correct the name, or the name servers of this host"
+        case .ended: "the broker ended the connection: see whether it runs, and what its log says"
         case .refused: "nobody listens there: correct the port, or start the broker"
         case .silence: "nothing answers there: see whether a firewall stands between"
         }

@@ -83,6 +83,13 @@ struct ClientLogTests {
         #expect(lines.taken == ["warning librdkafka CONFWARN 4 Configuration property x is deprecated"])
     }
 
+    @Test("A broker that ends is not taken for a listener without TLS")
+    func brokerEnds() {
+        let end = "error:0A000126:SSL routines::unexpected eof while reading"
+        #expect(ConnectionFault("k:9092/1: Receive failed: \(end)") == .ended)
+        #expect(ConnectionFault("k:9092/1: SSL handshake failed: \(end)") == .unwantedTLS)
+    }
+
     @Test("Another client of the process keeps quiet about an outage")
     func quiet() {
         var log = log(tellsOutages: false)
