@@ -10,37 +10,33 @@ enum PagePlan {
     case ordered
     /// A plan for each page, by the values: a rare one finds its index, and a frequent one the newest rows.
     case byValues
-
-    /// - Parameters:
-    ///   - namesOneOfFew: Whether the page is narrowed by a submission or a transaction, which never have many rows.
-    ///   - namesOwner: Whether it is narrowed by a user, who may have any number of rows, or by an order, whose id a
-    ///     backend may give to all.
-    fileprivate init(namesOneOfFew: Bool, namesOwner: Bool) {
-        self = namesOneOfFew ? .few : namesOwner ? .ordered : .byValues
-    }
 }
 
-extension SubmissionQuery {
-    var plan: PagePlan {
-        PagePlan(
-            namesOneOfFew: submissionID != nil || transactionID != nil, namesOwner: userID != nil || orderID != nil)
-    }
+/// What a page may be narrowed by.
+protocol NarrowedQuery {
+    var submissionID: SubmissionID? { get }
+    var transactionID: TransactionID? { get }
+    var userID: UserID? { get }
+    var orderID: OrderID? { get }
 }
 
-extension GrantQuery {
+extension SubmissionQuery: NarrowedQuery {}
+extension GrantQuery: NarrowedQuery {}
+
+extension NarrowedQuery {
+    /// Submissions and transactions never have many rows. A user may have any number, and so may an order's id that a
+    /// backend gives to all.
     var plan: PagePlan {
-        PagePlan(
-            namesOneOfFew: submissionID != nil || transactionID != nil, namesOwner: userID != nil || orderID != nil)
+        if submissionID != nil || transactionID != nil { return .few }
+        return userID != nil || orderID != nil ? .ordered : .byValues
     }
 }
 
 /// A page of a list, the newest first by the sequence of its table. Rows that are read as nil are left out.
 struct ListPage<Row> {
-    private let table: String
-    private let conditions: [String]
     private let sql: String
     private let values: [String?]
-    private let before: Int64?
+    private let before: Int64
     fileprivate let limit: Int
     private let sequence: Int32
     fileprivate let read: (PostgresRow) -> Row?
@@ -58,30 +54,24 @@ struct ListPage<Row> {
     ) {
         let filters = filters.filter { $0.value != nil }
         let isBefore = "\(table).sequence < $1::bigint"
-        conditions = [condition] + filters.map(\.0)
         // Of a value that it does not see the planner thinks that a third of the table is before it, and would read the
         // index of the sequence for that.
+        var conditions = [plan == .few ? "(\(isBefore)) IS TRUE" : isBefore, condition]
+        for (index, filter) in filters.enumerated() {
+            conditions.append(filter.0.replacing("?", with: "$\(index + 3)::text"))
+        }
         sql = """
-            \(selection) WHERE \(plan == .few ? "(\(isBefore)) IS TRUE" : isBefore)
-            AND \(Self.joined(conditions, behind: 2)) ORDER BY \(table).sequence DESC LIMIT $2::bigint
+            \(selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(table).sequence DESC
+            LIMIT $2::bigint
             """
         values = filters.map(\.value)
-        (self.table, self.before, self.limit) = (table, before, limit)
-        (self.sequence, self.read, self.plan) = (sequence, read, plan)
-    }
-
-    /// Conditions with their parameters, which stand behind so many others.
-    private static func joined(_ conditions: [String], behind parameters: Int) -> String {
-        var number = parameters
-        return conditions.map { condition in
-            if condition.contains("?") { number += 1 }
-            return condition.replacing("?", with: "$\(number)::text")
-        }.joined(separator: " AND ")
+        (self.before, self.limit, self.sequence, self.read) = (before ?? .max, limit, sequence, read)
+        self.plan = plan
     }
 
     fileprivate func statement(_ rest: Rest? = nil) -> PostgresStatement {
         PostgresStatement(sql) {
-            $0.integer(rest?.before ?? before ?? .max)
+            $0.integer(rest?.before ?? before)
             $0.integer(rest?.limit ?? limit)
             for value in values { $0.text(value) }
         }
@@ -98,50 +88,29 @@ struct ListPage<Row> {
         return Rest(before: last.integer(sequence), limit: limit - rows.count)
     }
 
-    /// Whether a look for its first row costs less than it.
-    fileprivate var isLookedFor: Bool { plan != .byValues && before == nil }
-
-    /// Which of some pages have rows, one column for each. The statement costs a fraction of theirs: of the pages of a
-    /// look for a word nearly all have none.
-    fileprivate static func presence(of pages: [Self]) -> PostgresStatement {
-        var values: [String?] = []
-        let columns = pages.map { page in
-            defer { values += page.values }
-            return """
-                EXISTS (SELECT 1 FROM \(page.table) WHERE \(joined(page.conditions, behind: values.count)))::int::bigint
-                """
-        }
-        return PostgresStatement("SELECT \(columns.joined(separator: ", "))") {
-            for value in values { $0.text(value) }
-        }
-    }
-
     /// The same page, its rows as something else.
     func map<Other>(_ change: @escaping (Row) -> Other) -> ListPage<Other> {
         ListPage<Other>(
-            table: table, conditions: conditions, sql: sql, values: values, before: before, limit: limit,
-            sequence: sequence, read: { row in read(row).map(change) }, plan: plan)
+            sql: sql, values: values, before: before, limit: limit, sequence: sequence,
+            read: { row in read(row).map(change) }, plan: plan)
     }
 
     private init(
-        table: String, conditions: [String], sql: String, values: [String?], before: Int64?, limit: Int,
-        sequence: Int32, read: @escaping (PostgresRow) -> Row?, plan: PagePlan
+        sql: String, values: [String?], before: Int64, limit: Int, sequence: Int32,
+        read: @escaping (PostgresRow) -> Row?, plan: PagePlan
     ) {
-        (self.table, self.conditions, self.sql, self.values) = (table, conditions, sql, values)
-        (self.before, self.limit, self.sequence, self.read, self.plan) = (before, limit, sequence, read, plan)
+        (self.sql, self.values, self.before, self.limit) = (sql, values, before, limit)
+        (self.sequence, self.read, self.plan) = (sequence, read, plan)
     }
 }
 
 extension PostgresConnection {
-    /// Fewer pages are asked for at once.
-    private static let fewestLookedFor = 4
-
-    /// The rows of several pages, in two round trips at most. Needs an open transaction, which plans by values from there
-    /// on.
+    /// The rows of several pages, all asked for in one round trip. Needs an open transaction, which plans by values from
+    /// there on.
     func rows<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[Row]] {
-        let present = try present(pages)
         let byValues = PostgresStatement("SET LOCAL plan_cache_mode = force_custom_plan")
-        let order = present.filter { pages[$0].plan != .byValues } + present.filter { pages[$0].plan == .byValues }
+        let order =
+            pages.indices.filter { pages[$0].plan != .byValues } + pages.indices.filter { pages[$0].plan == .byValues }
         let first = order.firstIndex { pages[$0].plan == .byValues }
         var statements = order.map { pages[$0].statement() }
         if let first { statements.insert(byValues, at: first) }
@@ -162,13 +131,4 @@ extension PostgresConnection {
     }
 
     func rows<Row>(_ page: ListPage<Row>) throws(PostgresFailure) -> [Row] { try rows([page]).first ?? [] }
-
-    /// The pages that may have rows.
-    private func present<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [Int] {
-        let lookedFor = pages.indices.filter { pages[$0].isLookedFor }
-        guard lookedFor.count >= Self.fewestLookedFor else { return Array(pages.indices) }
-        let row = try run(ListPage.presence(of: lookedFor.map { pages[$0] })).first
-        let absent = zip(lookedFor, Int32(0)...).filter { row?.integer($0.1) == 0 }.map(\.0)
-        return pages.indices.filter { !absent.contains($0) }
-    }
 }
