@@ -9,7 +9,6 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
-import yaml
 from confluent_kafka.admin import (
     AclBinding, AclBindingFilter, AclOperation, AclPermissionType, AdminClient, AlterConfigOpType, ConfigEntry,
     ConfigResource, ResourcePatternType, ResourceType,
@@ -19,7 +18,7 @@ from checkout import ROOT, free_port
 
 from examples_stage import Kafka, Part, Postgres, wait_for
 
-prometheus = importlib.import_module("check-monitoring").prometheus
+monitoring = importlib.import_module("check-monitoring")
 
 RULES = ROOT / "deploy/prometheus/rules.yml"
 # Seconds from one scrape to the next, and of the rules' windows: what a fault has counted is forgotten soon after it.
@@ -148,10 +147,7 @@ class Watch:
     def __init__(self, folder, ports):
         self.url = f"http://127.0.0.1:{free_port()}"
         rules = RULES.read_text(encoding="utf-8")
-        self.rules = {
-            rule["alert"]: rule for group in yaml.safe_load(rules)["groups"] for rule in group["rules"]
-            if "alert" in rule
-        }
+        self.rules = {rule["alert"]: rule for rule in monitoring.rules() if "alert" in rule}
         for lane in ports:
             Path(f"{folder}/{lane}.yml").write_text(self._of(lane, rules), encoding="utf-8")
         config = {
@@ -164,8 +160,8 @@ class Watch:
         }
         Path(f"{folder}/prometheus.json").write_text(json.dumps(config), encoding="utf-8")
         self.part = Part(folder, "prometheus", [
-            prometheus("prometheus"), f"--config.file={folder}/prometheus.json", f"--storage.tsdb.path={folder}/data",
-            f"--web.listen-address={self.url[7:]}", "--log.level=error",
+            monitoring.prometheus("prometheus"), f"--config.file={folder}/prometheus.json",
+            f"--storage.tsdb.path={folder}/data", f"--web.listen-address={self.url[7:]}", "--log.level=error",
         ])
         wait_for("Prometheus", self._answers)
 

@@ -76,21 +76,20 @@ enum EraseCommand {
                 throw CommandFailure(.failed, words(waiting: waiting, owed: owed, isBegun: isBegun))
             }
         }
-        var isEnough = false
-        while !isEnough {
+        while true {
             let found = try call(note)
             rows.grants += found.grants
             rows.answers += found.answers
             rows.actions += found.actions
             (rows.isComplete, rows.later) = (found.isComplete, found.later)
-            isEnough = found.isComplete || note == nil
-            guard isEnough, note != nil, found.later > 0 else { continue }
+            if note == nil { return rows }
+            guard found.isComplete else { continue }
+            guard found.later > 0 else { return rows }
             // Some of them may be this version's, and have come meanwhile: they are erased as well. A trial tells.
             let left = try call(nil)
             rows.later = left.later
-            isEnough = left.grants + left.answers == 0
+            if left.grants + left.answers == 0 { return rows }
         }
-        return rows
     }
 
     private static func words(waiting: Int, owed: Int, isBegun: Bool) -> String {

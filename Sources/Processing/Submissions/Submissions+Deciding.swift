@@ -126,10 +126,12 @@ extension Submissions {
             flights[token].isInBatch = false
             switch result {
             case .written(let outcome, let events, let passedOver):
-                if !passedOver.isEmpty, let claimant = flights[token].claimant {
-                    news.passedOver(flights[token].content?.passedOver, by: claimant, turn.now)
+                if let claimant = flights[token].claimant {
+                    if !passedOver.isEmpty {
+                        news.passedOver(flights[token].content?.passedOver, by: claimant, turn.now)
+                    }
+                    news.written(outcome, by: claimant, turn.now)
                 }
-                if let claimant = flights[token].claimant { news.written(outcome, by: claimant, turn.now) }
                 written(token, outcome, &turn)
                 publish(token, events, &turn)
             case .notOwned: notOwned(token, &turn)

@@ -14,6 +14,18 @@ final class GateTableTests {
         table.update(index) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, at: now) }
     }
 
+    /// Has new submissions wait at a gate.
+    private func wait(
+        _ count: Int = 1, at index: Int, _ lane: EndpointGate.Lane = .first, in flights: inout Flights
+    ) {
+        for _ in 0..<count {
+            var flight = Flight(.nobody)
+            flight.state = .waiting
+            let (token, now) = (flights.insert(flight), now)
+            table.update(index) { $0.enter(token, lane, at: now) }
+        }
+    }
+
     @Test("counts its gates and what they hold")
     func held() {
         let indices = (0..<4).map { table.index(of: .apple(Endpoint(.serverAPI, .production, key: "app\($0)"))) }
@@ -35,13 +47,7 @@ final class GateTableTests {
     func shed() throws {
         var flights = Flights(vacant: .vacant, capacity: 16)
         let index = table.index(of: .apple(Fixture.verifyReceipt))
-        for _ in 0..<8 {
-            var flight = Flight(.nobody)
-            flight.state = .waiting
-            let token = flights.insert(flight)
-            let now = now
-            table.update(index) { $0.enter(token, .first, at: now) }
-        }
+        wait(8, at: index, in: &flights)
         for _ in 0..<2 { #expect(table.next(at: index, now, in: flights) != nil) }
         #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).count == 5)
         #expect(table.held == 3)
@@ -54,13 +60,7 @@ final class GateTableTests {
     func shedContinuations() throws {
         var flights = Flights(vacant: .vacant, capacity: 16)
         let index = table.index(of: .apple(Fixture.verifyReceipt))
-        for _ in 0..<8 {
-            var flight = Flight(.nobody)
-            flight.state = .waiting
-            let token = flights.insert(flight)
-            let now = now
-            table.update(index) { $0.enter(token, .continuation, at: now) }
-        }
+        wait(8, at: index, .continuation, in: &flights)
         #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).isEmpty)
         #expect(table.shed(at: index, areCrowded: true, at: now, in: flights).count == 5)
     }
@@ -69,17 +69,10 @@ final class GateTableTests {
     func probesBesideCalls() throws {
         var flights = Flights(vacant: .vacant, capacity: 128)
         let index = table.index(of: .service("away"))
-        func enter() {
-            var flight = Flight(.nobody)
-            flight.state = .waiting
-            let token = flights.insert(flight)
-            let now = now
-            table.update(index) { $0.enter(token, .first, at: now) }
-        }
-        for _ in 0..<9 { enter() }
+        wait(9, at: index, in: &flights)
         for _ in 0..<4 { #expect(table.next(at: index, now, in: flights) != nil) }
         while table[index].breaker.phase == .closed {
-            enter()
+            wait(at: index, in: &flights)
             guard let (_, pass) = table.next(at: index, now, in: flights) else { break }
             let now = now
             table.update(index) { $0.ended(pass, .failed, isRetry: false, took: .zero, at: now, unit: 0.5) }
@@ -97,11 +90,7 @@ final class GateTableTests {
         let key = GateKey.apple(Fixture.verifyReceipt)
         let index = table.index(of: key)
         func begin() throws -> EndpointGate.Pass {
-            var flight = Flight(.nobody)
-            flight.state = .waiting
-            let token = flights.insert(flight)
-            let now = now
-            table.update(index) { $0.enter(token, .first, at: now) }
+            wait(at: index, in: &flights)
             let next = table.next(at: index, now, in: flights)
             return try #require(next?.pass)
         }
