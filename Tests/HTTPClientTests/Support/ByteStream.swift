@@ -27,11 +27,15 @@ final class ServerTLS: @unchecked Sendable {
             try text.write(toFile: name, atomically: true, encoding: .utf8)
         }
         caFile = names[0]
+        defer { for name in names.dropFirst() { try? FileManager.default.removeItem(atPath: name) } }
         try #require(SSL_CTX_use_certificate_file(context, names[1], SSL_FILETYPE_PEM) == 1)
         try #require(SSL_CTX_use_PrivateKey_file(context, names[2], SSL_FILETYPE_PEM) == 1)
     }
 
-    deinit { SSL_CTX_free(context) }
+    deinit {
+        SSL_CTX_free(context)
+        try? FileManager.default.removeItem(atPath: caFile)
+    }
 }
 
 /// One connection, with TLS or without, blocking. Used by its thread alone.
