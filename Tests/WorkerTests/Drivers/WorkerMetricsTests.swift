@@ -1,12 +1,11 @@
 import Configuration
 import Contract
+import Dispatch
 import Fulfilment
 import Ledger
 import Metrics
 import Processing
-import Synchronization
 import Testing
-import Threading
 
 @testable import Worker
 
@@ -187,24 +186,23 @@ struct WorkerMetricsTests {
     }
 
     @Test("show no sample of what services are owed behind a newer one, when the apps file is read again meanwhile")
-    func reloaded() throws {
+    func reloaded() {
         let registry = PrometheusRegistry()
         let metrics = FulfilmentMetrics(registry)
-        metrics.add(["a"])
-        let isDone = Atomic(false)
-        let reader = try OwnerThread(name: "reader") {
-            while !isDone.load(ordering: .relaxed) { metrics.add(["a"]) }
+        let apps = (0..<AppMetrics.most).map { BundleID("app-\($0)") }
+        metrics.add(apps)
+        for rows in 1...200 {
+            DispatchQueue.concurrentPerform(iterations: 2) { part in
+                guard part == 0 else { return metrics.add(apps) }
+                metrics.show(
+                    apps.map { LedgerMeasure.Calls(bundleID: $0, rows: rows, refused: 0, oldest: nil) },
+                    at: Timestamp(milliseconds: 0))
+            }
+            let newest = registry.render().split(separator: "\n").count {
+                $0.hasPrefix("grantor_fulfilment_owed{app=\"app-") && $0.hasSuffix("} \(rows)")
+            }
+            #expect(newest == apps.count)
         }
-        var older = 0
-        for rows in 1...1_000 {
-            metrics.show(
-                [LedgerMeasure.Calls(bundleID: "a", rows: rows, refused: 0, oldest: nil)],
-                at: Timestamp(milliseconds: 0))
-            if !registry.render().contains("grantor_fulfilment_owed{app=\"a\"} \(rows)\n") { older += 1 }
-        }
-        isDone.store(true, ordering: .relaxed)
-        reader.join()
-        #expect(older == 0)
     }
 
     @Test("count Apple's replies by status and by its own code, with a word for what is not known")
