@@ -204,11 +204,10 @@ private struct OutboxLook {
         count += 1
         guard case .owed(let row) = row.content else { return later += 1 }
         owed.take(row, &bytes)
-        // A try that did not help has moved the row.
-        let since = row.dueAt.advanced(by: .milliseconds(-Int64(row.attempts) * LedgerMeasure.outboxTry))
-        guard now.since(since) > AuditLimits.overdue else { return }
+        guard now.since(row.owedSince) > AuditLimits.overdue else { return }
         findings.add(
-            Inconsistency(owed: row, .overdue, detail: "It was due at \(since), and \(row.attempts) tries failed."))
+            Inconsistency(
+                owed: row, .overdue, detail: "It was due at \(row.owedSince), and \(row.attempts) tries failed."))
     }
 }
 

@@ -138,3 +138,24 @@ extension [GrantablePurchase] {
     /// Purchases left out beside them.
     public var passedOver: PassedOver? { last?.passedOver }
 }
+
+extension FailureReason {
+    /// The same said of one purchase that is left out beside others. Nil for reasons that are no single purchase's: a
+    /// new reason has to be put on one of the two sides.
+    public var ofOnePurchase: PassedOver.Reason? {
+        switch self {
+        case .unknownProduct: .unknownProduct
+        case .accountTokenMissing: .accountTokenMissing
+        case .accountTokenMismatch: .accountTokenMismatch
+        case .productMismatch: .productMismatch
+        case .environmentNotAllowed: .environmentNotAllowed
+        case .familySharedNotAllowed: .familySharedNotAllowed
+        case .transactionRevoked: .transactionRevoked
+        case .subscriptionExpired: .subscriptionExpired
+        case .malformedSubmission, .unknownApp, .receiptMalformed, .receiptNotAuthentic, .signatureInvalid,
+            .bundleMismatch, .transactionNotFound, .ownedByAnotherUser, .grantedToAnotherOrder, .accountGone,
+            .abandonedByOperator:
+            nil
+        }
+    }
+}

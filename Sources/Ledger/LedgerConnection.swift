@@ -192,13 +192,10 @@ public struct LedgerMeasure: Hashable, Sendable {
     public let calls: [Calls]
     /// All rows of the outbox, calls included.
     public let outboxRows: Int
-    /// About how many milliseconds ago the oldest event of the outbox was first due; 0 if none is. A failed try puts a
-    /// row off, and counts as ``outboxTry``.
+    /// How many milliseconds ago the oldest event of the outbox was first due; 0 if none is.
     public let outboxAge: Int64
     /// Rows of `retries` and the outbox that only a later version can work on: their time does not come here.
     public let later: Int
-    /// Milliseconds of a failed try and the pause after it, which grows to a minute.
-    public static let outboxTry: Int64 = 30_000
 
     public init(
         retries: [App], waiting: [Waiting], held: [Held] = [], calls: [Calls] = [], outboxRows: Int, outboxAge: Int64,

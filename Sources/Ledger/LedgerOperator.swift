@@ -234,6 +234,8 @@ public struct OutboxRow: Hashable, Sendable {
     public let target: OutboxTarget
     /// When its step is tried next, or when the lease ends that a worker has, by the ledger's clock.
     public let dueAt: Timestamp
+    /// When its step was first due.
+    public let owedSince: Timestamp
     public let isLeased: Bool
     /// Steps that did not help.
     public let attempts: Int
@@ -241,14 +243,15 @@ public struct OutboxRow: Hashable, Sendable {
     public let answer: ServiceAnswer?
 
     public init(
-        key: OutboxKey, step: OutboxStep, target: OutboxTarget, dueAt: Timestamp, isLeased: Bool, attempts: Int,
-        answer: ServiceAnswer? = nil
+        key: OutboxKey, step: OutboxStep, target: OutboxTarget, dueAt: Timestamp, owedSince: Timestamp,
+        isLeased: Bool, attempts: Int, answer: ServiceAnswer? = nil
     ) {
         self.answer = answer
         self.key = key
         self.step = step
         self.target = target
         self.dueAt = dueAt
+        self.owedSince = owedSince
         self.isLeased = isLeased
         self.attempts = attempts
     }

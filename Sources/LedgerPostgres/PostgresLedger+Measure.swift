@@ -68,14 +68,14 @@ extension PostgresLedger {
             PostgresStatement(
                 """
                 SELECT count(*),
-                    min(due_at - attempts * \(LedgerMeasure.outboxTry)::bigint) FILTER (WHERE step <> 'call'),
+                    min(owed_since) FILTER (WHERE step <> 'call'),
                     max(due_at),
                     count(*) FILTER (WHERE NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget)))
                 FROM outbox
                 """),
             PostgresStatement(
                 """
-                SELECT target, count(*), count(*) FILTER (WHERE \(ServiceAnswer.isRefusalInSQL)), min(record_time)
+                SELECT target, count(*), count(*) FILTER (WHERE \(ServiceAnswer.isRefusalInSQL)), min(owed_since)
                 FROM outbox WHERE step = 'call' GROUP BY target ORDER BY target
                 """),
         ])

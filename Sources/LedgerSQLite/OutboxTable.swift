@@ -107,8 +107,8 @@ struct OutboxTable {
         case .called(let lease):
             try database.statement(
                 """
-                UPDATE outbox SET step = 'publish', target = ?4, due_at = ?5, leased_until = NULL, attempts = 0,
-                    reason = NULL, record_time = NULL
+                UPDATE outbox SET step = 'publish', target = ?4, due_at = ?5, owed_since = ?5, leased_until = NULL,
+                    attempts = 0, reason = NULL
                 WHERE key = ?1 AND step = ?2 AND lease = ?3
                 """
             ).run {
@@ -155,8 +155,8 @@ struct OutboxTable {
 
     func size(now: Timestamp) throws(StoreError) -> Size {
         let sql = """
-            SELECT count(*), min(iif(step = 'call', NULL, due_at - attempts * \(LedgerMeasure.outboxTry))),
-                max(due_at), total(NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))) FROM outbox
+            SELECT count(*), min(iif(step = 'call', NULL, owed_since)), max(due_at),
+                total(NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))) FROM outbox
             """
         let size = try database.statement(sql).first({ _ in }) { row in
             Size(
@@ -169,7 +169,7 @@ struct OutboxTable {
     /// ``LedgerMeasure/calls``.
     func calls() throws(StoreError) -> [LedgerMeasure.Calls] {
         let sql = """
-            SELECT target, count(*), total(\(ServiceAnswer.isRefusalInSQL)), min(record_time) FROM outbox
+            SELECT target, count(*), total(\(ServiceAnswer.isRefusalInSQL)), min(owed_since) FROM outbox
             WHERE step = 'call' GROUP BY target ORDER BY target
             """
         return try database.statement(sql).rows({ _ in }) { row in

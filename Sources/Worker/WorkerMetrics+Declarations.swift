@@ -81,7 +81,7 @@ extension WorkerMetrics {
         "grantor_outbox_rows", help: "Events and fulfilment calls that are owed, of all workers.")
     static let outboxAge = GaugeDeclaration(
         "grantor_outbox_overdue_seconds",
-        help: "About how long ago the oldest event of the outbox was first due. Alert if it grows.")
+        help: "How long ago the oldest event of the outbox was first due. Alert if it grows.")
 
     // MARK: The worker
 

@@ -220,7 +220,7 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
         },
         PlantedInconsistency("the outbox has owed an event for hours", ["overdue 1"]) { stage in
             for event in try stage.grant("x1", "2001", isTold: false) { try stage.owe(event.key) }
-            try stage.sql("UPDATE outbox SET due_at = due_at - 7200000 WHERE key LIKE '%2001'")
+            try stage.sql("UPDATE outbox SET owed_since = owed_since - 7200000 WHERE key LIKE '%2001'")
         },
     ]
 }

@@ -101,8 +101,8 @@ extension LedgerConformance {
             try expect(Members.silent(in: entry), [], "the sample")
             try expect(try subject.ledger.owe([entry]), [true], "owed")
             var row = OutboxRow(
-                key: entry.key, step: .publish, target: .topic(.quarantined), dueAt: Samples.later(5), isLeased: false,
-                attempts: 0)
+                key: entry.key, step: .publish, target: .topic(.quarantined), dueAt: Samples.later(5),
+                owedSince: Samples.later(5), isLeased: false, attempts: 0)
             try expect(try subject.ledger.outbox(limit: 9), [row], "a new row")
             subject.setClock(Samples.later(5))
             let request = OutboxRequest(target: .topic(.quarantined), limit: 9)
@@ -118,7 +118,7 @@ extension LedgerConformance {
             try expect(Members.differing(taken, wanted), [], "the item")
             row = OutboxRow(
                 key: entry.key, step: .publish, target: .topic(.quarantined),
-                dueAt: Samples.later(5 + leaseMilliseconds), isLeased: true, attempts: 1)
+                dueAt: Samples.later(5 + leaseMilliseconds), owedSince: Samples.later(5), isLeased: true, attempts: 1)
             // Calls alone have an answer: OutboxRules has theirs.
             try expect(Members.silent(in: row), ["answer"], "the sample")
             try expect(Members.differing(try subject.ledger.outbox(limit: 9), [row]), [], "a row that is taken")

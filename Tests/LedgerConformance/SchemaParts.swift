@@ -147,6 +147,7 @@ public struct FormerRow: Sendable {
             "outbox",
             [
                 "key": "'granted:production:1'", "step": "'publish'", "target": "'topic:granted'", "due_at": moment,
+                "owed_since": moment,
                 "attempts": "1",
             ]),
         FormerRow(

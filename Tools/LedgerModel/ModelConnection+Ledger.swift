@@ -332,9 +332,10 @@ extension ModelConnection: LedgerConnection {
                     row.step = .publish
                     row.target = lease.key.target
                     row.dueAt = now
+                    row.owedSince = now
                     row.leasedUntil = nil
                     row.attempts = 0
-                    (row.since, row.answer) = (nil, nil)
+                    row.answer = nil
                     model.tables.outbox[lease.key] = row
                 case .postponed(let lease, let delay, let tried):
                     guard isOwned(lease), var row = model.tables.outbox[lease.key] else { continue }
@@ -353,11 +354,10 @@ extension ModelConnection: LedgerConnection {
             let workers = model.tables.sign(of: worker, now: now)
             let (apps, waiting) = model.tables.sizes
             let events = model.tables.outbox.values.filter { $0.step != .call }
-            let firstDue = events.map { $0.dueAt - Int64($0.attempts) * LedgerMeasure.outboxTry }
             let measure = LedgerMeasure(
                 retries: apps, waiting: waiting, held: model.tables.held, calls: model.tables.calls,
                 outboxRows: model.tables.outbox.count,
-                outboxAge: max(0, now - (firstDue.min() ?? now)), workers: workers,
+                outboxAge: max(0, now - (events.map(\.owedSince).min() ?? now)), workers: workers,
                 takenAt: Timestamp(milliseconds: now))
             model.tables.cap(at: now + longestDelayMilliseconds)
             return measure

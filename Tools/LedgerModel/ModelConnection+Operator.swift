@@ -40,7 +40,8 @@ extension ModelConnection: LedgerOperator {
     private func row(_ key: OutboxKey, _ row: ModelTables.Owed) -> OutboxRow {
         OutboxRow(
             key: key, step: row.step, target: row.target, dueAt: Timestamp(milliseconds: row.dueAt),
-            isLeased: row.leasedUntil != nil, attempts: row.attempts, answer: row.answer)
+            owedSince: Timestamp(milliseconds: row.owedSince), isLeased: row.leasedUntil != nil, attempts: row.attempts,
+            answer: row.answer)
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {

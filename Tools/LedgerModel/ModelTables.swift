@@ -21,11 +21,11 @@ public final class ModelTables {
         var step: OutboxStep
         var target: OutboxTarget
         var dueAt: Int64
+        var owedSince: Int64
         var attempts = 0
         var lease: Int64 = 0
         var leasedUntil: Int64?
-        /// Of a call: since when it is owed, and the service's latest answer.
-        var since: Int64?
+        /// Of a call: the service's latest answer.
         var answer: ServiceAnswer?
         let stub: QuarantineStub?
     }
@@ -295,7 +295,7 @@ public final class ModelTables {
         return rows.sorted { $0.key.text < $1.key.text }.compactMap { target, rows in
             LedgerMeasure.Calls(
                 of: target, rows: rows.count, refused: rows.count { $0.answer?.isRefusal == true },
-                oldest: rows.compactMap(\.since).min())
+                oldest: rows.map(\.owedSince).min())
         }
     }
 
@@ -305,11 +305,12 @@ public final class ModelTables {
             outbox[new.key]?.lease = nextLease()
             outbox[new.key]?.leasedUntil = nil
             outbox[new.key]?.dueAt = now
+            outbox[new.key]?.owedSince = now
             return
         }
         outbox[new.key] = Owed(
             sequence: nextSequence(), step: new.step, target: new.target, dueAt: now + new.delay,
-            since: new.step == .call ? now : nil, stub: new.stub)
+            owedSince: now + new.delay, stub: new.stub)
     }
 
     // MARK: Origins

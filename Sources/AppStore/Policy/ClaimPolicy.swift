@@ -60,7 +60,7 @@ struct ClaimPolicy: Sendable {
                 holding.append(PassedOver.Holding(.productNotConfigured, check.names(of: purchase)))
             case .fails(let reason):
                 rejection = reason
-                others.append(purchase, PassedOver.Reason(rawValue: reason.reason.rawValue))
+                others.append(purchase, reason.reason.ofOnePurchase)
             case .tokenUnknown(let reason):
                 rejection = reason
                 lackingToken.append(check.names(of: purchase))
@@ -68,7 +68,7 @@ struct ClaimPolicy: Sendable {
             }
         }
         if hold == nil, let reason = unreadable.claimed(by: submission, beside: purchases),
-            grantable.isEmpty || !reason.isUnderstood
+            grantable.isEmpty || reason.passedOver == nil
         {
             hold = (reason.cause, reason.detail)
         }
@@ -223,7 +223,7 @@ struct UnreadablePurchases: Sendable {
     /// if none may. A name that could not be read may be any. The least understood one counts.
     func claimed(by submission: Submission, beside purchases: [Purchase]) -> UnreadablePurchase? {
         let reasons = named(by: submission.claim, beside: purchases).map(\.reason)
-        return reasons.first { !$0.isUnderstood } ?? reasons.first
+        return reasons.first { $0.passedOver == nil } ?? reasons.first
     }
 
     /// The names of all that may be claimed; nil where one of them has none.
@@ -238,9 +238,7 @@ struct UnreadablePurchases: Sendable {
         by submission: Submission, beside purchases: [Purchase]
     ) -> [(entry: PassedOver.Entry, names: NamedPurchase?)] {
         named(by: submission.claim, beside: purchases).compactMap { name in
-            guard let transactionID = name.transactionID,
-                let reason = PassedOver.Reason(rawValue: name.reason.cause.rawValue)
-            else { return nil }
+            guard let transactionID = name.transactionID, let reason = name.reason.passedOver else { return nil }
             return (PassedOver.Entry(transactionID, name.productID ?? "-", reason), name.granted)
         }
     }

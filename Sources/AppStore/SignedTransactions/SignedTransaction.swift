@@ -39,7 +39,7 @@ public struct SignedTransaction: Hashable, Sendable {
             (productIDOfUnreadable, originalIDOfUnreadable, namesOfUnreadable) = (nil, nil, nil)
             return
         }
-        let sold = reason.isUnderstood ? try? Purchase(payload, revokedAt: nil) : nil
+        let sold = reason.passedOver != nil ? try? Purchase(payload, revokedAt: nil) : nil
         namesOfUnreadable = sold.map { NamedPurchase($0, as: $0.type ?? $0.presumedType) }
         productIDOfUnreadable = payload.text("productId").map { ProductID($0) }
         originalIDOfUnreadable = payload.text("originalTransactionId").map { TransactionID(reading: $0) }
@@ -208,12 +208,13 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether it is known what it is. Such a purchase is passed over beside others that are granted, as a refunded one
-    /// is. An unknown one may be anything, and holds whatever else is claimed with it.
-    var isUnderstood: Bool {
+    /// As such it is passed over beside others that are granted, as a refunded one is. Nil where it is not understood:
+    /// it may be anything, and holds whatever else is claimed with it.
+    var passedOver: PassedOver.Reason? {
         switch self {
-        case .incomplete, .missing, .unknownForm: false
-        case .advancedCommerce, .partialRefund: true
+        case .incomplete, .missing, .unknownForm: nil
+        case .advancedCommerce: .advancedCommerce
+        case .partialRefund: .partialRefund
         }
     }
 

@@ -18,12 +18,13 @@ enum OutboxCommand {
         let found = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.outbox(limit: limit + 1) }
         let (rows, now) = (found.prefix(limit), context.now())
         let table = TextTable(
-            header: ["OWED", "KIND", "TO", "NEXT TRY", "ATTEMPTS", "ANSWER"],
+            header: ["OWED", "KIND", "TO", "SINCE", "NEXT TRY", "ATTEMPTS", "ANSWER"],
             rows: rows.map { row in
                 let report = OwedReport(row: row)
                 let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).short
                 return [
-                    row.key.text, report.kind, report.target, next, String(row.attempts), report.answer ?? "-",
+                    row.key.text, report.kind, report.target, row.owedSince.rfc3339, next, String(row.attempts),
+                    report.answer ?? "-",
                 ]
             }, keepsFirst: true)
         let hasMore = found.count > limit

@@ -315,7 +315,7 @@ struct OwedReport: Sendable {
     var members: [String: JSONOutput] {
         [
             "owes": .text(kind), "step": .word(row.step), "target": .text(target), "dueAt": .time(row.dueAt),
-            "isLeased": .truth(row.isLeased), "attempts": .count(row.attempts),
+            "owedSince": .time(row.owedSince), "isLeased": .truth(row.isLeased), "attempts": .count(row.attempts),
             "answer": .text(row.answer?.words), "isRefused": row.answer.map { .truth($0.isRefusal) } ?? .absent,
         ]
     }

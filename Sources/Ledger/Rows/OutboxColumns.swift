@@ -3,7 +3,7 @@ import Cryptography
 
 /// The form of a row of `outbox`, the same in every database.
 public enum OutboxColumns: Int32, TableColumn {
-    case key, step, target, dueAt, reason, recordTime, digest, size
+    case key, step, target, dueAt, owedSince, reason, recordTime, digest, size
     // Read beside those that are written.
     case sequence, leasedUntil, attempts
 
@@ -14,7 +14,7 @@ public enum OutboxColumns: Int32, TableColumn {
     public var kind: WrittenColumns.Kind {
         switch self {
         case .key, .step, .target, .reason: .text
-        case .dueAt, .recordTime, .size, .sequence, .leasedUntil, .attempts: .integer
+        case .dueAt, .owedSince, .recordTime, .size, .sequence, .leasedUntil, .attempts: .integer
         case .digest: .blob
         }
     }
@@ -26,10 +26,9 @@ public enum OutboxColumns: Int32, TableColumn {
             case .key: row.text(new.key.text)
             case .step: row.text(new.step.rawValue)
             case .target: row.text(new.target.text)
-            case .dueAt: row.time(now.advanced(by: .milliseconds(new.delay)))
+            case .dueAt, .owedSince: row.time(now.advanced(by: .milliseconds(new.delay)))
             case .reason: row.text(new.stub?.reason)
-            // Of a call, when it was first owed: its pauses differ too much to reckon that from its attempts.
-            case .recordTime: row.time(new.stub?.timestamp ?? (new.step == .call ? now : nil))
+            case .recordTime: row.time(new.stub?.timestamp)
             case .digest: row.blob(new.stub?.digest.bytes)
             case .size: row.integer(new.stub.map { Int64($0.size) })
             case .sequence, .leasedUntil, .attempts: break
@@ -59,8 +58,8 @@ public enum OutboxColumns: Int32, TableColumn {
             let target = OutboxTarget(text: row.text(.target))
         else { return nil }
         return OutboxRow(
-            key: key, step: step, target: target, dueAt: row.time(.dueAt), isLeased: !row.isNull(.leasedUntil),
-            attempts: row.int(.attempts), answer: step == .call ? row.answer : nil)
+            key: key, step: step, target: target, dueAt: row.time(.dueAt), owedSince: row.time(.owedSince),
+            isLeased: !row.isNull(.leasedUntil), attempts: row.int(.attempts), answer: step == .call ? row.answer : nil)
     }
 
     /// A row as an audit sees it.

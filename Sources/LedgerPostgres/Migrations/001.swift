@@ -180,6 +180,8 @@ let migration001 = """
         due_at bigint NOT NULL,
         lease bigint NOT NULL DEFAULT 0,
         leased_until bigint CHECK (leased_until IS NULL OR leased_until = due_at),
+        -- When its step was first due.
+        owed_since bigint NOT NULL,
         -- Of a quarantined record.
         record_time bigint,
         size bigint,

@@ -29,7 +29,8 @@ struct OutboxTable {
         guard tellsWaiting else { return [insertion] }
         let again = PostgresStatement(
             """
-            UPDATE outbox SET lease = nextval('lease_numbers'), leased_until = NULL, due_at = $2::bigint
+            UPDATE outbox SET
+                lease = nextval('lease_numbers'), leased_until = NULL, due_at = $2::bigint, owed_since = $2::bigint
             WHERE key = ANY ($1::text[]) AND leased_until IS NOT NULL
             """
         ) {
@@ -184,8 +185,8 @@ struct OutboxTable {
         PostgresStatement(
             """
             UPDATE outbox SET
-                step = 'publish', target = $4::text, due_at = $5::bigint, leased_until = NULL, attempts = 0,
-                reason = NULL, record_time = NULL
+                step = 'publish', target = $4::text, due_at = $5::bigint, owed_since = $5::bigint, leased_until = NULL,
+                attempts = 0, reason = NULL
             WHERE \(isLeased)
             """
         ) {

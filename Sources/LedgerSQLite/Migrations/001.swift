@@ -186,6 +186,8 @@ let migration001 = """
         step TEXT NOT NULL,
         target TEXT NOT NULL,
         due_at INTEGER NOT NULL,
+        -- When its step was first due.
+        owed_since INTEGER NOT NULL,
         lease INTEGER NOT NULL DEFAULT 0,
         leased_until INTEGER CHECK (leased_until IS NULL OR leased_until = due_at),
         attempts INTEGER NOT NULL DEFAULT 0,

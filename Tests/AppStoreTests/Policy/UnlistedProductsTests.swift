@@ -134,15 +134,13 @@ struct UnlistedProductsTests {
         #expect(verdict([purchase(token: "b")]).hold == .productNotConfigured, "once listed it may wait for its token")
     }
 
-    @Test("Every reason that a check can fail with can be told of a purchase that is passed over")
+    @Test("Each reason is one that purchases fail with, or one that they wait for, and has the same word there")
     func reasons() {
-        let own: Set<FailureReason> = [
-            .environmentNotAllowed, .productMismatch, .unknownProduct, .familySharedNotAllowed, .accountTokenMissing,
-            .accountTokenMismatch, .transactionRevoked, .subscriptionExpired,
-        ]
-        let holds: Set<HoldCause> = [.productNotConfigured, .advancedCommerce, .partialRefund]
+        let own = FailureReason.allCases.compactMap { reason in reason.ofOnePurchase.map { (reason, $0) } }
+        let causes: [HoldCause] = [.productNotConfigured, .advancedCommerce, .partialRefund]
+        #expect(own.allSatisfy { $0.rawValue == $1.rawValue })
         #expect(
             Set(PassedOver.Reason.allCases.map(\.rawValue))
-                == Set(own.map(\.rawValue)).union(holds.map(\.rawValue)))
+                == Set(own.map(\.0.rawValue)).union(causes.map(\.rawValue)))
     }
 }

@@ -34,8 +34,8 @@ struct FindCommandTests {
         let key = OutboxKey.granted(FixedLedger.grant("1000007").reference, repeatOf: nil)
         grantor.ledger.owe([
             OutboxRow(
-                key: key, step: .call, target: .service("com.example.game"), dueAt: FixedLedger.time, isLeased: false,
-                attempts: 4)
+                key: key, step: .call, target: .service("com.example.game"), dueAt: FixedLedger.time,
+                owedSince: FixedLedger.time, isLeased: false, attempts: 4)
         ])
         let lines = grantor("find u-1").output.split(separator: "\n")
         #expect(lines[0].hasSuffix("  OWED"))

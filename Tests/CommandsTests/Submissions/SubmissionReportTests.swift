@@ -99,7 +99,7 @@ struct SubmissionReportTests {
         let waiting = FixedLedger.waiting
         let owed = OutboxRow(
             key: .pending(waiting.key), step: .publish, target: .topic(.pending), dueAt: FixedLedger.time,
-            isLeased: false, attempts: 0)
+            owedSince: FixedLedger.time, isLeased: false, attempts: 0)
         #expect(try report(waiting: [waiting], owed: [owed]).record.owed == [owed])
         #expect(try report(answer: .failed(FixedLedger.failure), owed: [owed]).record.owed.isEmpty)
     }
@@ -110,7 +110,7 @@ struct SubmissionReportTests {
             let owed = FixedLedger.owed(.call)
             return OutboxRow(
                 key: owed.key, step: .call, target: owed.target, dueAt: owed.dueAt.advanced(by: .seconds(90)),
-                isLeased: false, attempts: 4, answer: answer)
+                owedSince: owed.owedSince, isLeased: false, attempts: 4, answer: answer)
         }
         let failed = try report(
             grants: [FixedLedger.grant()], owed: [row(ServiceAnswer(isRefusal: false, "no whole answer in time"))])

@@ -161,9 +161,9 @@ struct SubmissionsCommandTests {
         grantor.ledger.owe([FixedLedger.owed(.publish), FixedLedger.owed(.call)])
         #expect(
             grantor("outbox list").output == """
-                OWED                        KIND             TO                                     NEXT TRY       ATTEMPTS
-                granted:production:1000001  granted event    topic granted                          due since 0 s  4
-                granted:production:1000001  fulfilment call  inventory service of com.example.game  due since 0 s  4
+                OWED                        KIND             TO                                     SINCE                     NEXT TRY       ATTEMPTS
+                granted:production:1000001  granted event    topic granted                          2023-11-14T22:13:20.000Z  due since 0 s  4
+                granted:production:1000001  fulfilment call  inventory service of com.example.game  2023-11-14T22:13:20.000Z  due since 0 s  4
 
                 """)
         #expect(grantor("outbox list --limit 1").output.hasSuffix("\nMore exist; --limit shows more.\n"))

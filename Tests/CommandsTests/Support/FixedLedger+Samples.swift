@@ -65,7 +65,7 @@ extension FixedLedger {
     static func owed(_ step: OutboxStep) -> OutboxRow {
         OutboxRow(
             key: .granted(grant().reference, repeatOf: nil), step: step,
-            target: step == .call ? .service("com.example.game") : .topic(.granted), dueAt: time, isLeased: false,
-            attempts: 4)
+            target: step == .call ? .service("com.example.game") : .topic(.granted), dueAt: time, owedSince: time,
+            isLeased: false, attempts: 4)
     }
 }
