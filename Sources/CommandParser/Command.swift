@@ -98,16 +98,7 @@ struct HelpText<Context> {
         sections.append("\(title):\n" + lines.joined(separator: "\n"))
     }
 
-    /// The words of a text in lines of at most so many characters, unless one word is longer.
     private static func wrapped(_ text: String, width: Int = width) -> String {
-        var lines: [String] = []
-        for word in text.split(whereSeparator: \.isWhitespace) {
-            if let line = lines.last, line.count + 1 + word.count <= width {
-                lines[lines.count - 1] += " \(word)"
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines.joined(separator: "\n")
+        PrintableText.wrapped(text, to: width).joined(separator: "\n")
     }
 }

@@ -20,6 +20,23 @@ public enum PrintableText {
         return cut + "…"
     }
 
+    /// The words of a text in lines of at most so many columns, unless one word is longer.
+    public static func wrapped(_ text: String, to width: Int) -> [String] {
+        var lines: [String] = []
+        var used = 0
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            let more = self.width(of: String(word))
+            if used > 0, more < width - used {
+                lines[lines.count - 1] += " \(word)"
+                used += 1 + more
+            } else {
+                lines.append(String(word))
+                used = more
+            }
+        }
+        return lines
+    }
+
     /// The columns that a terminal gives a text: two for each ideograph, syllable of Hangul, full-width form and emoji.
     public static func width(of text: String) -> Int {
         // Ids are nearly always ASCII.

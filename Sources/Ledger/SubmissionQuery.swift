@@ -79,6 +79,8 @@ public struct SubmissionRow: Hashable, Sendable {
     public let decidedAt: Timestamp?
     /// The reason of a failure, or why it is retrying or held.
     public let cause: String?
+    /// One sentence about the cause; nil of what is granted or repeated.
+    public let detail: String?
     /// The grant's, also the one that answers it; of others the one that they are about, or claim.
     public let transactionID: TransactionID?
     /// A grant's.
@@ -89,14 +91,18 @@ public struct SubmissionRow: Hashable, Sendable {
     public let dueAt: Timestamp?
     /// Whether a worker is at it.
     public let isLeased: Bool
+    /// Purchases left out beside those that it was granted.
+    public let passedOver: PassedOver?
+    /// Whether another system granted it, before this one came into use.
+    public let isImported: Bool
     /// All that the outbox may owe to tell of it.
     public let owable: [OutboxKey]
 
     public init(
         sequence: Int64, state: SubmissionState, claimant: Claimant, origin: Origin, receivedAt: Timestamp? = nil,
-        decidedAt: Timestamp? = nil, cause: String? = nil, transactionID: TransactionID?,
+        decidedAt: Timestamp? = nil, cause: String? = nil, detail: String? = nil, transactionID: TransactionID?,
         originalTransactionID: TransactionID? = nil, productID: ProductID?, attempts: Int, dueAt: Timestamp? = nil,
-        isLeased: Bool = false, owable: [OutboxKey] = []
+        isLeased: Bool = false, passedOver: PassedOver? = nil, isImported: Bool = false, owable: [OutboxKey] = []
     ) {
         self.sequence = sequence
         self.state = state
@@ -105,12 +111,15 @@ public struct SubmissionRow: Hashable, Sendable {
         self.receivedAt = receivedAt
         self.decidedAt = decidedAt
         self.cause = cause
+        self.detail = detail
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
         self.productID = productID
         self.attempts = attempts
         self.dueAt = dueAt
         self.isLeased = isLeased
+        self.passedOver = passedOver
+        self.isImported = isImported
         self.owable = owable
     }
 }
@@ -123,6 +132,7 @@ extension SubmissionRow {
             sequence: row.sequence, state: .granted, claimant: grant.claimant, origin: grant.origin,
             receivedAt: grant.receivedAt, decidedAt: grant.grantedAt, transactionID: grant.transactionID,
             originalTransactionID: grant.originalTransactionID, productID: grant.productID, attempts: grant.attempts,
+            passedOver: grant.passedOver, isImported: grant.verifiedBy == VerifiedBy.imported.rawValue,
             owable: OutboxKey.telling(of: grant.reference, to: grant.submissionID))
     }
 
@@ -130,8 +140,8 @@ extension SubmissionRow {
     public func at(_ sequence: Int64) -> SubmissionRow {
         SubmissionRow(
             sequence: sequence, state: state, claimant: claimant, origin: origin, receivedAt: receivedAt,
-            decidedAt: decidedAt, cause: cause, transactionID: transactionID,
+            decidedAt: decidedAt, cause: cause, detail: detail, transactionID: transactionID,
             originalTransactionID: originalTransactionID, productID: productID, attempts: attempts, dueAt: dueAt,
-            isLeased: isLeased, owable: owable)
+            isLeased: isLeased, passedOver: passedOver, isImported: isImported, owable: owable)
     }
 }

@@ -10,9 +10,12 @@ struct IntegrationPageTests {
         try expect(FailureReason.allCases.map(\.rawValue), under: "Reasons of failures")
     }
 
-    @Test("says of each reason how to submit again, in the words that it explains")
-    func again() throws {
-        for row in try rows(under: "Reasons of failures") { #expect(["no", "same id", "new id"].contains(row[3])) }
+    @Test("says of each reason how to submit again and what to tell the player, as commands do")
+    func advice() throws {
+        for (row, reason) in zip(try rows(under: "Reasons of failures"), FailureReason.allCases) {
+            #expect(row[3] == reason.again.rawValue, "\(reason)")
+            #expect(row[4] == reason.wordsForPlayer, "\(reason)")
+        }
     }
 
     @Test("explains each cause of a retry, in the order of the code")

@@ -77,14 +77,15 @@ extension ModelConnection: LedgerOperator {
                 case .failed(let failure) where state == .failed:
                     SubmissionRow(
                         sequence: sequence, state: .failed, claimant: failure.claimant, origin: failure.origin,
-                        decidedAt: failure.failedAt, cause: failure.reason, transactionID: failure.transactionID,
+                        decidedAt: failure.failedAt, cause: failure.reason, detail: failure.detail,
+                        transactionID: failure.transactionID,
                         productID: failure.productID, attempts: failure.attempts,
                         owable: [.failed(failure.claimant.bundleID, failure.claimant.submissionID)])
                 case .repeated(let repeated) where state == .repeated:
                     SubmissionRow(
                         sequence: sequence, state: .repeated, claimant: repeated.claimant, origin: repeated.origin,
                         decidedAt: repeated.answeredAt, transactionID: repeated.grant.transactionID, productID: nil,
-                        attempts: 0,
+                        attempts: 0, passedOver: repeated.passedOver,
                         owable: OutboxKey.telling(of: repeated.grant, to: repeated.claimant.submissionID))
                 case .failed, .repeated: nil
                 }
@@ -95,6 +96,7 @@ extension ModelConnection: LedgerOperator {
                 return SubmissionRow(
                     sequence: row.sequence, state: state, claimant: row.submission.claimant,
                     origin: row.submission.origin, receivedAt: row.submission.receivedAt, cause: row.entry.cause.word,
+                    detail: row.entry.detail,
                     transactionID: row.submission.claim.transactionID, productID: row.submission.claim.productID,
                     attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
                     isLeased: row.leasedUntil != nil, owable: [.pending(row.key)])

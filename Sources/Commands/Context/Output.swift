@@ -77,6 +77,8 @@ struct TextTable: Hashable, Sendable {
     /// Whether the first column, which names what a row is about, gives way last, and
     /// to half of the width at most.
     var keepsFirst = false
+    /// Columns that never give way.
+    var whole: Set<String> = []
 
     /// No column is made narrower than this to fit.
     static let minColumnWidth = 8
@@ -90,7 +92,7 @@ struct TextTable: Hashable, Sendable {
         return TextTable(
             header: kept.map { header[$0] },
             rows: rows.map { row in kept.compactMap { row.indices.contains($0) ? row[$0] : nil } },
-            keepsFirst: keepsFirst)
+            keepsFirst: keepsFirst, whole: whole)
     }
 
     /// The table with a line break after each row, without spaces at the ends of lines.
@@ -109,7 +111,7 @@ struct TextTable: Hashable, Sendable {
     private func fit(_ widths: [Int], to maxWidth: Int) -> [Int] {
         var widths = widths
         var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - maxWidth
-        let yielding = widths.indices.dropFirst(keepsFirst ? 1 : 0)
+        let yielding = widths.indices.dropFirst(keepsFirst ? 1 : 0).filter { !whole.contains(header[$0]) }
         while excess > 0, let widest = yielding.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > Self.minColumnWidth
         {
@@ -143,6 +145,16 @@ struct TextFields: Sendable {
         return fields.map { name, value in
             "  \(name)\(String(repeating: " ", count: width - name.count))  \(PrintableText.singleLine(value))\n"
         }.joined()
+    }
+}
+
+/// Sentences, indented by two spaces.
+enum TextParagraph {
+    /// - Parameter width: Lines have at most so many columns, unless one word is longer. Nil for one line.
+    static func text(_ sentences: [String], _ width: Int?) -> String {
+        let text = PrintableText.singleLine(sentences.joined(separator: " "))
+        let lines = PrintableText.wrapped(text, to: width.map { max(1, $0 - 2) } ?? .max)
+        return lines.map { "  \($0)\n" }.joined()
     }
 }
 

@@ -40,6 +40,8 @@ struct QuarantinedRecord: Hashable, Sendable {
     /// The time of the record that was quarantined.
     let at: Timestamp?
     let reason: String
+    /// Of the record: its user, as producers are asked to have it. Nil for none.
+    let key: String?
     let origin: String
     /// Bytes and SHA-256 of the value that was quarantined.
     let size: Int
@@ -53,6 +55,7 @@ struct QuarantinedRecord: Hashable, Sendable {
         let label = QuarantineLabel(record.headers)
         place = QuarantinePlace(partition: record.origin.partition, offset: record.origin.offset)
         at = record.timestamp
+        key = record.key.map { String(decoding: $0, as: UTF8.self) }
         reason = label?.reason ?? "not told: another program wrote it"
         origin = label.map { "\($0.origin)" } ?? "?/?/?"
         isStub = label?.stub != nil
@@ -63,7 +66,8 @@ struct QuarantinedRecord: Hashable, Sendable {
 
     var json: JSONOutput {
         .object([
-            "place": .text(place.text), "at": .time(at), "reason": .text(reason), "origin": .text(origin),
+            "place": .text(place.text), "at": .time(at), "reason": .text(reason), "key": .text(key),
+            "origin": .text(origin),
             "bytes": .count(size), "sha256": .text(digest), "isStub": .truth(isStub),
         ])
     }

@@ -48,8 +48,10 @@ enum QuarantineCommand {
         rows.sort { ($0.at ?? .distantPast, $0.place) > ($1.at ?? .distantPast, $1.place) }
         rows = Array(rows.prefix(limit))
         let table = TextTable(
-            header: ["PLACE", "AT", "REASON", "ORIGIN", "BYTES"],
-            rows: rows.map { [$0.place.text, $0.at?.rfc3339 ?? "-", $0.reason, $0.origin, "\($0.size)"] },
+            header: ["PLACE", "AT", "REASON", "KEY", "ORIGIN", "BYTES"],
+            rows: rows.map {
+                [$0.place.text, $0.at?.rfc3339 ?? "-", $0.reason, $0.key ?? "-", $0.origin, "\($0.size)"]
+            },
             keepsFirst: true)
         try context.output(arguments.format(context).page("records", table, rows.map(\.json), next: nil))
     }
@@ -60,7 +62,7 @@ enum QuarantineCommand {
         guard !arguments[value] else { return try write(record, shown, context) }
         let fields = [
             ("at", shown.at?.rfc3339 ?? "-"), ("reason", shown.reason), ("origin", shown.origin),
-            ("key", record.key.map { String(decoding: $0, as: UTF8.self) } ?? "-"), ("bytes", "\(shown.size)"),
+            ("key", shown.key ?? "-"), ("bytes", "\(shown.size)"),
             ("sha256", shown.digest),
         ]
         let headers = shown.own.map { header in

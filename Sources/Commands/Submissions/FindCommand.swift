@@ -28,8 +28,7 @@ enum FindCommand {
         if result.hits.isEmpty {
             throw CommandFailure(
                 .failed,
-                "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\": it is not read or not verified "
-                    + "yet, stands on the quarantine topic, or was never submitted")
+                "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\": \(SubmissionWords.ofUnknown)")
         }
     }
 }
@@ -46,26 +45,32 @@ extension SearchResult {
         return .object(["found": .list(found), "hasMore": .truth(hasMore)])
     }
 
+    /// A block for each hit: what it is, what came of it in sentences, and its ids, whole and ready to be copied.
     func text(now: Timestamp, width: Int?) -> String {
-        var text = ""
-        if !hits.isEmpty {
-            let rows = hits.map { hit in
-                let owed = hit.owed.map { OwedReport(row: $0).kind }.joined(separator: ", ")
-                return Self.line(
-                    hit.row.cells(now: now), foundAs: hit.meanings.map(\.rawValue).joined(separator: ", "),
-                    owed: owed.isEmpty ? "-" : owed)
-            }
-            let header = Self.line(SubmissionRow.header, foundAs: "FOUND AS", owed: "OWED")
-            text = TextTable(header: header, rows: rows, keepsFirst: true).withoutEmptyColumns().text(maxWidth: width)
-        }
-        if hasMore { text += "More exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
+        var text = hits.map { $0.text(now: now, width: width) }.joined(separator: "\n")
+        if hasMore { text += "\nMore exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
         return text
     }
+}
 
-    private static func line(_ cells: [String], foundAs: String, owed: String) -> [String] {
-        var cells = cells
-        cells.insert(foundAs, at: 1)
-        cells.append(owed)
-        return cells
+extension SearchResult.Hit {
+    fileprivate func text(now: Timestamp, width: Int?) -> String {
+        let title = row.claimant.submissionID.rawValue
+        let cause = row.cause.map { ": \($0)" } ?? ""
+        return PrintableText.singleLine("\(title)  \(row.state.rawValue)\(cause)") + "\n"
+            + TextParagraph.text(row.words(owed: owed, now: now).sentences, width)
+            + TextParagraph.text([facts.map { "\($0) \($1)" }.joined(separator: ", ")], width)
+    }
+
+    private var facts: [(name: String, value: String)] {
+        let (claimant, moments) = (row.claimant, [("received", row.receivedAt), (row.state.rawValue, row.decidedAt)])
+        let all: [(name: String, value: String?)] =
+            [
+                ("found as", meanings.map { $0.rawValue.replacing("_", with: " ") }.joined(separator: " and ")),
+                ("user", claimant.userID.rawValue), ("order", claimant.orderID?.rawValue),
+                ("app", claimant.bundleID.rawValue.isEmpty ? nil : claimant.bundleID.rawValue),
+                ("product", row.productID?.rawValue), ("transaction", row.transactionID?.rawValue),
+            ] + moments.map { ($0, $1?.rfc3339) }
+        return all.compactMap { name, value in value.map { (name, $0) } }
     }
 }

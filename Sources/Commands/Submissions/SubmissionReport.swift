@@ -39,59 +39,30 @@ struct SubmissionReport: Sendable {
         }
     }
 
-    /// The answer to "was it granted, and does everybody know?".
+    /// The answer to "was it granted, does everybody know, and what is to be done?".
     /// - Parameter now: Moments are told as seen from it.
-    func summary(now: Timestamp) -> String {
-        let outcome = outcome(now)
-        switch record.owed.first?.step {
-        case .call: return "\(outcome), \(Self.waitsForService(record.owed, now))"
-        case .publish: return "\(outcome), but Kafka has not taken the event that says so yet."
-        case nil: return "\(outcome)."
+    func words(now: Timestamp) -> SubmissionWords {
+        var words = SubmissionWords(
+            state: state, grants: record.grants.count,
+            isImported: record.grants.allSatisfy { $0.grant.verifiedBy == VerifiedBy.imported.rawValue },
+            owed: record.owed, passedOver: passedOver, now: now)
+        switch (words.state, record.answer, record.waiting.first) {
+        case (.held, _, let row?), (.retrying, _, let row?):
+            (words.cause, words.detail) = (row.entry.cause.word, row.entry.detail)
+            words.next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now)
+        case (.failed, .failed(let failure), _): (words.cause, words.detail) = (failure.reason, failure.detail)
+        default: break
         }
-    }
-
-    /// Nobody else hears of a grant before its service has said yes.
-    private static func waitsForService(_ owed: [OutboxRow], _ now: Timestamp) -> String {
-        guard let row = owed.first(where: { $0.answer?.isRefusal == true }) ?? owed.first(where: { $0.step == .call })
-        else { return "" }
-        let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).words
-        return switch row.answer {
-        case nil: "but the app's inventory service has not been told of it yet."
-        case let answer? where answer.isRefusal:
-            "but the app's inventory service refuses it (\(answer.words)). It is called again \(next)."
-        case let answer?:
-            "but the app's inventory service has not said yes (\(answer.words)). It is called again \(next)."
-        }
-    }
-
-    private func outcome(_ now: Timestamp) -> String {
-        switch (record.grants.count, record.answer, record.waiting.first) {
-        case (1, _, _): return "The purchase is the user's"
-        case (2..., _, _): return "\(record.grants.count) purchases are the user's"
-        case (_, .repeated, _): return "The purchase is the user's, by the grant of another submission"
-        case (_, .failed, nil): return "Nothing was granted"
-        case (_, _, let row?):
-            let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).words
-            return switch row.entry.cause {
-            case .held(.endsWorkers):
-                "Neither granted nor refused: its check ends workers, and it waits until a person retries it"
-            case .held(.noDecision):
-                "Neither granted nor refused yet: for hours nothing was decided about it. It is tried again \(next)"
-            case .retrying(.endpointUnavailable, _):
-                "Neither granted nor refused yet: Apple does not answer. It is asked as soon as it answers, or \(next)"
-            case .retrying: "Neither granted nor refused yet: Apple cannot tell, and is asked again \(next)"
-            case .held:
-                "Neither granted nor refused: it waits for our side to be mended, and is tried again \(next)"
-            }
-        case (_, nil, nil): return "Nothing is known"
-        }
+        return words
     }
 
     /// For people. Nothing is cut, whatever the terminal's width: ids are there to be copied.
-    func text(now: Timestamp) -> String {
+    func text(now: Timestamp, width: Int? = nil) -> String {
         let app = key.bundleID.rawValue.isEmpty ? "-" : key.bundleID.rawValue
         var text = TextFields.title("Submission", key.submissionID.rawValue)
-        text += "  \(summary(now: now))\n\n" + TextFields(fields: [("app", app), ("user", user.rawValue)]).text()
+        text +=
+            TextParagraph.text(words(now: now).sentences, width) + "\n"
+            + TextFields(fields: [("app", app), ("user", user.rawValue)]).text()
         for row in record.waiting { text += "\n" + WaitingReport(row: row).text(now: now) }
         switch record.answer {
         case .failed(let failure): text += "\nFailure\n" + TextFields(fields: Self.fields(of: failure)).text()
@@ -284,7 +255,7 @@ struct OwedReport: Sendable {
     let row: OutboxRow
 
     func field(now: Timestamp) -> (name: String, value: String) {
-        let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).words
+        let next = NextTry(row, now: now).words
         let answer = answer.map { "; \($0)" } ?? ""
         return (kind, "\(target), tried \(next), after \(SubmissionReport.attempts(row.attempts))\(answer)")
     }

@@ -20,13 +20,22 @@ extension SubmissionRow {
         ]
     }
 
+    /// What came of it.
+    /// - Parameter owed: What the outbox owes of it.
+    func words(owed: [OutboxRow], now: Timestamp) -> SubmissionWords {
+        SubmissionWords(
+            state: state, isImported: isImported, cause: cause, detail: detail,
+            next: dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now) }, owed: owed,
+            passedOver: passedOver.map { [$0] } ?? [], now: now)
+    }
+
     var json: JSONOutput { .object(members) }
 
     var members: [String: JSONOutput] {
         [
             "submissionId": .id(claimant.submissionID), "bundleId": .id(claimant.bundleID),
             "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "state": .word(state),
-            "cause": .text(cause), "transactionId": .id(transactionID),
+            "cause": .text(cause), "detail": .text(detail), "transactionId": .id(transactionID),
             "originalTransactionId": .id(originalTransactionID), "productId": .id(productID),
             "attempts": state == .repeated ? .absent : .count(attempts), "receivedAt": .time(receivedAt),
             "decidedAt": .time(decidedAt), "dueAt": .time(dueAt),
@@ -52,8 +61,14 @@ struct NextTry: Hashable, Sendable {
     /// For a sentence, behind "is tried again".
     var words: String {
         if isLeased { return "now" }
-        return isDue ? "soon: it is due since \(distance)" : "in \(distance), at \(dueAt.rfc3339)"
+        return isDue ? "soon (due since \(distance))" : "in \(distance), at \(dueAt.rfc3339)"
     }
+
+    init(dueAt: Timestamp, isLeased: Bool, now: Timestamp) {
+        (self.dueAt, self.isLeased, self.now) = (dueAt, isLeased, now)
+    }
+
+    init(_ row: OutboxRow, now: Timestamp) { self.init(dueAt: row.dueAt, isLeased: row.isLeased, now: now) }
 
     private var isDue: Bool { dueAt <= now }
 

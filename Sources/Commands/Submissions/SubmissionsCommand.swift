@@ -81,7 +81,8 @@ enum SubmissionsCommand {
         }
         let now = context.now()
         let table = TextTable(
-            header: SubmissionRow.header, rows: page.rows.map { $0.cells(now: now) }, keepsFirst: true
+            header: SubmissionRow.header, rows: page.rows.map { $0.cells(now: now) }, keepsFirst: true,
+            whole: ["STATE", "CAUSE"]
         ).withoutEmptyColumns()
         try context.output(
             arguments.format(context).page(
@@ -111,8 +112,8 @@ enum SubmissionsCommand {
         }
         let now = context.now()
         try context.output(
-            arguments.format(context).render(json: answer.json) { _ in
-                answer.reports.map { $0.text(now: now) }.joined(separator: "\n")
+            arguments.format(context).render(json: answer.json) { width in
+                answer.reports.map { $0.text(now: now, width: width) }.joined(separator: "\n")
             })
         let later = answer.later
         if later > 0 {
@@ -124,8 +125,8 @@ enum SubmissionsCommand {
         if answer.reports.isEmpty {
             throw CommandFailure(
                 .failed,
-                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read or not verified "
-                    + "yet, stands on the quarantine topic, or was never submitted")
+                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: \(SubmissionWords.ofUnknown)"
+            )
         }
     }
 

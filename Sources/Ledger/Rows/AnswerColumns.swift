@@ -103,8 +103,10 @@ public enum AnswerColumns: Int32, RecordColumn {
         return SubmissionRow(
             sequence: row.integer(.sequence), state: isRepeat ? .repeated : .failed, claimant: claimant,
             origin: row.origin, decidedAt: row.time(.answeredAt), cause: row.optionalText(.reason),
-            transactionID: transaction, productID: row.optionalIdentifier(.productID),
-            attempts: Int(row.optionalInteger(.attempts) ?? 0), owable: owable)
+            detail: row.optionalText(.detail), transactionID: transaction,
+            productID: row.optionalIdentifier(.productID),
+            attempts: Int(row.optionalInteger(.attempts) ?? 0),
+            passedOver: row.optionalText(.passedOver).map { PassedOver(text: $0) }, owable: owable)
     }
 
     /// Nil for a row that only a later version can read.

@@ -142,7 +142,7 @@ public enum RetryColumns: Int32, RecordColumn {
         let attempted = TableRow(reader, Attempted.self)
         return SubmissionRow(
             sequence: row.integer(.sequence), state: state, claimant: row.claimant, origin: row.origin,
-            receivedAt: row.time(.receivedAt), cause: attempted.text(.cause),
+            receivedAt: row.time(.receivedAt), cause: attempted.text(.cause), detail: attempted.text(.detail),
             transactionID: row.optionalText(.transactionID).map { TransactionID(reading: $0) },
             productID: row.optionalIdentifier(.productID), attempts: attempted.int(.attempts),
             dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil),

@@ -20,9 +20,9 @@ struct QuarantineCommandTests {
         #expect(
             grantor("quarantine list").output
                 == """
-                PLACE  AT                        REASON   ORIGIN                    BYTES
-                1/41   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  8
-                1/40   2023-11-14T22:13:20.000Z  no JSON  receipts.submitted/5/173  8
+                PLACE  AT                        REASON   KEY  ORIGIN                    BYTES
+                1/41   2023-11-14T22:13:20.000Z  no JSON  -    receipts.submitted/5/173  8
+                1/40   2023-11-14T22:13:20.000Z  no JSON  u-1  receipts.submitted/5/173  8
 
                 """)
         #expect(grantor("quarantine list --limit 1 --json").output.contains("\"isStub\" : true"))

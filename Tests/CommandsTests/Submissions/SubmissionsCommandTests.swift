@@ -174,7 +174,7 @@ struct SubmissionsCommandTests {
     func unknown() {
         #expect(
             grantor("submissions show gone").errors
-                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, stands on the quarantine topic, or was never submitted\n"
+                == "grantor: no submission \"gone\" in the ledger: \(SubmissionWords.ofUnknown)\n"
         )
         #expect(grantor("submissions show gone --json").output == "{\n  \"submissions\" : [\n\n  ]\n}\n")
     }
@@ -185,7 +185,7 @@ struct SubmissionsCommandTests {
         #expect(
             output == """
                 Submission retrying
-                  Neither granted nor refused yet: Apple cannot tell, and is asked again in 15 s, at 2023-11-14T22:13:35.000Z.
+                  Neither granted nor refused yet. Apple cannot tell. HTTP 502. It is asked again in 15 s, at 2023-11-14T22:13:35.000Z. Tell the player: "Your purchase is safe, and will be delivered."
 
                   app   com.example.game
                   user  u-1

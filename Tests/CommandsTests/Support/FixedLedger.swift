@@ -70,7 +70,8 @@ final class FixedLedger: LedgerOperator, Sendable {
                     sequence: 7, state: query.state, claimant: Self.claimant(query.submissionID ?? "s-7"),
                     origin: Self.origin, receivedAt: isWaiting ? Self.time : nil,
                     decidedAt: isWaiting ? nil : Self.time,
-                    cause: "no_answer", transactionID: "1000007", productID: "com.example.game.gems100", attempts: 3,
+                    cause: [.granted, .repeated].contains(query.state) ? nil : "no_answer", transactionID: "1000007",
+                    productID: "com.example.game.gems100", attempts: 3,
                     dueAt: isWaiting ? Self.time.advanced(by: .seconds(-180)) : nil,
                     owable: query.state == .granted
                         ? [.granted(Self.grant("1000007").reference, repeatOf: nil)] : [])

@@ -1,0 +1,147 @@
+import Contract
+import Ledger
+
+/// What came of a submission, for people who have not read the code: who has what, whether everybody was told, the next
+/// step, and what the player may hear.
+struct SubmissionWords: Sendable {
+    let state: SubmissionState
+    /// Purchases that it was granted.
+    var grants = 1
+    /// Whether another system granted it, before this one came into use.
+    var isImported = false
+    /// Of a failure, or of what waits: the word, and its sentence.
+    var cause: String?
+    var detail: String?
+    /// Nil unless it waits.
+    var next: NextTry?
+    var owed: [OutboxRow] = []
+    var passedOver: [PassedOver] = []
+    /// Moments are told as seen from it.
+    let now: Timestamp
+
+    /// Of an id that the ledger does not have, behind a colon.
+    static let ofUnknown =
+        "it is not read or not verified yet (grantor partitions list says how far workers are), stands on the quarantine "
+        + "topic (grantor quarantine list), is written otherwise, or was never submitted"
+    static let whileItWaits = "Your purchase is safe, and will be delivered."
+    /// Of what Apple has not confirmed: it may have been made up.
+    static let whileInDoubt = "We are still asking Apple about this purchase."
+
+    /// Whole sentences, in the order in which people want to know.
+    var sentences: [String] {
+        // An operator's words come without a full stop, as they were given.
+        let detail = detail.map { $0.isEmpty || $0.hasSuffix(".") ? $0 : $0 + "." }
+        return (outcome(detail) + left + [told] + [forPlayer.map { "Tell the player: \"\($0)\"" }]).compactMap(\.self)
+    }
+
+    private func outcome(_ detail: String?) -> [String?] {
+        switch state {
+        case .granted: [grants == 1 ? "The purchase is the user's." : "\(grants) purchases are the user's."]
+        case .repeated: ["The purchase is the user's, by the grant of another submission."]
+        case .failed: ["Nothing was granted.", detail, again]
+        case .held: ["Neither granted nor refused: it waits for our side.", detail] + remedy
+        case .retrying: ["Neither granted nor refused yet."] + retrying(detail)
+        }
+    }
+
+    private var reason: FailureReason? { state == .failed ? cause.flatMap { FailureReason(rawValue: $0) } : nil }
+
+    private var again: String? {
+        if reason == .abandonedByOperator {
+            return "A person ended it. If they gave nothing in its place, submit it again under a new id."
+        }
+        return switch reason?.again {
+        case .no: "This is final."
+        case .sameID: "It may be submitted again under the same id, with mended or fresh content."
+        case .newID: "Once the cause is mended, submit it again under a new id."
+        case nil: nil
+        }
+    }
+
+    private var remedy: [String?] {
+        guard let cause = cause.flatMap({ HoldCause(rawValue: $0) }) else { return [goesOn] }
+        let step = "To do: \(cause.remedy)."
+        return switch cause {
+        // No time mends these.
+        case .endsWorkers, .accountTokenMissing, .advancedCommerce, .partialRefund: [step]
+        default: [step, goesOn]
+        }
+    }
+
+    private var goesOn: String? { next.map { "Then it goes on by itself: it is tried again \($0.words)." } }
+
+    private func retrying(_ detail: String?) -> [String?] {
+        let next = next?.words ?? "soon"
+        return switch cause.flatMap({ RetryCause(rawValue: $0) }) {
+        case .endpointUnavailable: ["Apple does not answer. It is asked as soon as it answers, or \(next)."]
+        case .signedAhead:
+            [
+                "Apple signed it at a moment that has not come by this host's clock. It is tried again \(next). "
+                    + "If that does not help, correct the clock."
+            ]
+        case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .noLongerFound, .nothingNew:
+            [
+                detail,
+                "That may not be Apple's last word, so it is asked again \(next). It ends if Apple stays with it, "
+                    + "after six hours unless GRANTOR_DOUBT_LIMIT says otherwise.",
+            ]
+        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, nil:
+            ["Apple cannot tell.", detail, "It is asked again \(next)."]
+        }
+    }
+
+    private var isInDoubt: Bool {
+        switch cause.flatMap({ RetryCause(rawValue: $0) }) {
+        case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .noLongerFound, .nothingNew: true
+        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .signedAhead, .endpointUnavailable, nil: false
+        }
+    }
+
+    /// Paid purchases that were left out beside those that were granted.
+    private var left: [String?] {
+        var counts: [PassedOver.Reason: Int] = [:]
+        for passedOver in passedOver { counts.merge(passedOver.counts, uniquingKeysWith: +) }
+        let all = counts.values.reduce(0, +)
+        guard all > 0 else { return [] }
+        let listed =
+            counts[.productNotConfigured] == nil
+            ? nil : "Once the apps file lists what is missing there, submit the evidence again under a new id."
+        let reasons = PassedOver.Reason.allCases.filter { counts[$0] != nil }.map(\.rawValue).joined(separator: ", ")
+        return [
+            "\(all) more \(all == 1 ? "purchase was" : "purchases were") left out (\(reasons)), and \(all == 1 ? "does" : "do") "
+                + "not come by \(all == 1 ? "itself" : "themselves").", listed,
+        ]
+    }
+
+    /// Whether everybody knows. Nobody else hears of a grant before its service has said yes.
+    private var told: String? {
+        if let call = owed.first(where: { $0.answer?.isRefusal == true }) ?? owed.first(where: { $0.step == .call }) {
+            let next = "It is called again \(NextTry(call, now: now).words)."
+            return switch call.answer {
+            case nil: "The app's inventory service has not been told of it yet."
+            case let answer? where answer.isRefusal: "The app's inventory service refuses it (\(answer.words)). \(next)"
+            case let answer?: "The app's inventory service has not said yes (\(answer.words)). \(next)"
+            }
+        }
+        if let event = owed.first {
+            return event.attempts == 0
+                ? "The event that says so is about to be published."
+                : "Kafka has not taken the event that says so yet. It is tried again \(NextTry(event, now: now).words)."
+        }
+        switch state {
+        case .granted where isImported: return "Another system granted it, so no event told of it."
+        case .granted, .repeated:
+            return "Nothing is owed of it: if nothing has arrived, look at the service that reads its event."
+        case .failed, .held, .retrying: return nil
+        }
+    }
+
+    private var forPlayer: String? {
+        switch state {
+        case .held: Self.whileItWaits
+        case .retrying: isInDoubt ? Self.whileInDoubt : Self.whileItWaits
+        case .failed: reason?.wordsForPlayer
+        case .granted, .repeated: nil
+        }
+    }
+}

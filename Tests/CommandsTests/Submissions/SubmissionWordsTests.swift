@@ -1,0 +1,134 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Commands
+
+@Suite("What came of a submission")
+struct SubmissionWordsTests {
+    private func words(_ state: SubmissionState, _ cause: String? = nil) -> SubmissionWords {
+        SubmissionWords(
+            state: state, cause: cause, detail: cause == nil ? nil : "The detail.",
+            next: state.isWaiting
+                ? NextTry(dueAt: FixedLedger.time.advanced(by: .seconds(15)), isLeased: false, now: FixedLedger.time)
+                : nil,
+            now: FixedLedger.time)
+    }
+
+    private func text(_ state: SubmissionState, _ cause: String? = nil) -> String {
+        words(state, cause).sentences.joined(separator: " ")
+    }
+
+    private static let next = "in 15 s, at 2023-11-14T22:13:35.000Z"
+    private static let safe = "Tell the player: \"Your purchase is safe, and will be delivered.\""
+
+    @Test("A grant says whether everybody knows of it, and where to look next")
+    func granted() {
+        let told = "Nothing is owed of it: if nothing has arrived, look at the service that reads its event."
+        #expect(text(.granted) == "The purchase is the user's. \(told)")
+        #expect(text(.repeated) == "The purchase is the user's, by the grant of another submission. \(told)")
+        var several = words(.granted)
+        several.grants = 2
+        #expect(several.sentences.first == "2 purchases are the user's.")
+        several.isImported = true
+        #expect(several.sentences.last == "Another system granted it, so no event told of it.")
+    }
+
+    @Test("What is owed is said in place of that, and Kafka is not blamed before it was tried")
+    func owed() {
+        func last(_ step: OutboxStep, attempts: Int) -> String? {
+            var words = words(.granted)
+            let owed = FixedLedger.owed(step)
+            words.owed = [
+                OutboxRow(
+                    key: owed.key, step: step, target: owed.target, dueAt: owed.dueAt, owedSince: owed.owedSince,
+                    isLeased: false, attempts: attempts)
+            ]
+            return words.sentences.last
+        }
+        #expect(last(.publish, attempts: 0) == "The event that says so is about to be published.")
+        #expect(
+            last(.publish, attempts: 4)
+                == "Kafka has not taken the event that says so yet. It is tried again soon (due since 0 s).")
+        #expect(last(.call, attempts: 4) == "The app's inventory service has not been told of it yet.")
+    }
+
+    @Test("Purchases that were left out are told at once")
+    func left() {
+        var words = words(.granted)
+        let entries = [
+            PassedOver.Entry("1", "a", .transactionRevoked), PassedOver.Entry("2", "b", .productNotConfigured),
+        ]
+        words.passedOver = [PassedOver(Array(entries.prefix(1)))].compactMap(\.self)
+        #expect(
+            words.sentences[1] == "1 more purchase was left out (transaction_revoked), and does not come by itself.")
+        words.passedOver = [PassedOver(entries)].compactMap(\.self)
+        #expect(
+            words.sentences[1]
+                == "2 more purchases were left out (product_not_configured, transaction_revoked), and do not come by "
+                + "themselves.")
+        #expect(
+            words.sentences[2]
+                == "Once the apps file lists what is missing there, submit the evidence again under a new id.")
+    }
+
+    @Test("A failure says whether it is final, and what the player may hear", arguments: FailureReason.allCases)
+    func failed(reason: FailureReason) {
+        guard reason != .abandonedByOperator else {
+            var words = words(.failed, reason.rawValue)
+            words.detail = "given by hand"
+            #expect(
+                words.sentences.prefix(3) == [
+                    "Nothing was granted.", "given by hand.",
+                    "A person ended it. If they gave nothing in its place, submit it again under a new id.",
+                ])
+            return
+        }
+        let again =
+            switch reason.again {
+            case .no: "This is final."
+            case .sameID: "It may be submitted again under the same id, with mended or fresh content."
+            case .newID: "Once the cause is mended, submit it again under a new id."
+            }
+        #expect(
+            text(.failed, reason.rawValue)
+                == "Nothing was granted. The detail. \(again) Tell the player: \"\(reason.wordsForPlayer)\"")
+    }
+
+    @Test("What waits for us says the step, and names no next try where no time helps", arguments: HoldCause.allCases)
+    func held(cause: HoldCause) {
+        let text = text(.held, cause.rawValue)
+        #expect(
+            text.hasPrefix(
+                "Neither granted nor refused: it waits for our side. The detail. To do: \(cause.remedy)."))
+        let isTimeOfUse = ![.endsWorkers, .accountTokenMissing, .advancedCommerce, .partialRefund].contains(cause)
+        #expect(text.contains("Then it goes on by itself: it is tried again \(Self.next).") == isTimeOfUse)
+        #expect(text.hasSuffix(Self.safe))
+    }
+
+    @Test("What waits for Apple says what Apple did, and when it is asked again", arguments: RetryCause.allCases)
+    func retrying(cause: RetryCause) {
+        let text = text(.retrying, cause.rawValue)
+        #expect(text.hasPrefix("Neither granted nor refused yet. ") && text.contains(Self.next))
+        #expect(
+            text.contains("Apple cannot tell.")
+                == [.unreachable, .noAnswer, .rateLimited, .temporarilyUnable].contains(cause))
+        #expect(text.contains("correct the clock") == (cause == .signedAhead))
+        let isInDoubt = text.contains("That may not be Apple's last word")
+        #expect(text.hasSuffix(Self.safe) == !isInDoubt)
+        #expect(text.hasSuffix("Tell the player: \"We are still asking Apple about this purchase.\"") == isInDoubt)
+    }
+
+    @Test("Words of a later version lead to no wrong advice")
+    func later() {
+        #expect(text(.failed, "of_tomorrow") == "Nothing was granted. The detail.")
+        #expect(
+            text(.held, "of_tomorrow")
+                == "Neither granted nor refused: it waits for our side. The detail. Then it goes on by itself: it is tried "
+                + "again \(Self.next). \(Self.safe)")
+        #expect(
+            text(.retrying, "of_tomorrow")
+                == "Neither granted nor refused yet. Apple cannot tell. The detail. It is asked again \(Self.next). "
+                + "\(Self.safe)")
+    }
+}
