@@ -124,24 +124,27 @@ extension HoldCause {
     /// The step that a person takes to mend it.
     public var remedy: String {
         switch self {
-        case .sharedSecretRefused: "Apple refuses every shared secret of the app: correct sharedSecretFiles"
-        case .credentialsMissing: "the app has no key for the App Store Server API: set serverAPI in the apps file"
+        case .sharedSecretRefused:
+            "Apple refuses every shared secret of the app: correct sharedSecretFiles, and send SIGHUP"
+        case .credentialsMissing:
+            "the app has no key for the App Store Server API: set serverAPI in the apps file, and send SIGHUP"
         case .credentialsRefused:
-            "Apple refuses the app's key: correct serverAPI in the apps file until grantor check accepts it"
+            "Apple refuses the app's key: correct serverAPI in the apps file until grantor check accepts it, and send SIGHUP"
         case .requestRefused, .unknownAnswer, .incompleteAnswer:
             "this version cannot use Apple's reply: grantor submissions show says which; report it"
         case .advancedCommerce:
             "no catalogue has the SKUs of the Advanced Commerce API: give the player what was bought by other means"
         case .partialRefund:
             "Apple refunded a part of the purchase: decide what the player gets, and give it by other means"
-        case .appNotConfigured: "the app is missing from the apps file: put it back"
+        case .appNotConfigured: "the app is missing from the apps file: put it back, and send SIGHUP"
         case .productNotConfigured:
             "list the product under products in the apps file and send SIGHUP, or say unlistedProducts: fail"
         case .productContradicted:
             "Apple's word contradicts the apps file: compare the product's type and items with App Store Connect, "
                 + "correct the file if it is wrong, and send SIGHUP"
         case .accountTokenMissing:
-            "let the backend forward appAccountToken, and submit again; accountToken: ignore grants to whoever submitted"
+            "let the backend submit it again with appAccountToken, under a new id; or say accountToken: ignore, which "
+                + "grants it to whoever submitted it"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
         case .laterVersion:
             "a later version wrote rows that it depends on: run that version again; it goes on by itself"

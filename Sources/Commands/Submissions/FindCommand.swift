@@ -57,7 +57,8 @@ extension SearchResult.Hit {
     fileprivate func text(now: Timestamp, width: Int?) -> String {
         let title = row.claimant.submissionID.rawValue
         let cause = row.cause.map { ": \($0)" } ?? ""
-        return PrintableText.singleLine("\(title)  \(row.state.rawValue)\(cause)") + "\n"
+        let untold = row.cause == nil && !owed.isEmpty ? ", not told yet" : ""
+        return PrintableText.singleLine("\(title)  \(row.state.rawValue)\(cause)\(untold)") + "\n"
             + TextParagraph.text(row.words(owed: owed, now: now).sentences, width)
             + TextParagraph.text([facts.map { "\($0) \($1)" }.joined(separator: ", ")], width)
     }

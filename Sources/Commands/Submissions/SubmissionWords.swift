@@ -21,11 +21,12 @@ struct SubmissionWords: Sendable {
 
     /// Of an id that the ledger does not have, behind a colon.
     static let ofUnknown =
-        "it is not read or not verified yet (grantor partitions list says how far workers are), stands on the quarantine "
-        + "topic (grantor quarantine list), is written otherwise, or was never submitted"
+        "it is not read or not verified yet (grantor partitions list), could not be read (grantor quarantine list), or was "
+        + "never submitted"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
     /// Of what Apple has not confirmed: it may have been made up.
-    static let whileInDoubt = "We are still asking Apple about this purchase."
+    static let whileInDoubt =
+        "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 
     /// Whole sentences, in the order in which people want to know.
     var sentences: [String] {
@@ -48,12 +49,13 @@ struct SubmissionWords: Sendable {
 
     private var again: String? {
         if reason == .abandonedByOperator {
-            return "A person ended it. If they gave nothing in its place, submit it again under a new id."
+            return
+                "A person ended it. If they gave nothing in its place, the backend may submit it again under a new id."
         }
         return switch reason?.again {
         case .no: "This is final."
-        case .sameID: "It may be submitted again under the same id, with mended or fresh content."
-        case .newID: "Once the cause is mended, submit it again under a new id."
+        case .sameID: "The backend may submit it again under the same id, with mended or fresh content."
+        case .newID: "Once the cause is mended, the backend has to submit it again, under a new id."
         case nil: nil
         }
     }
@@ -77,7 +79,7 @@ struct SubmissionWords: Sendable {
         case .signedAhead:
             [
                 "Apple signed it at a moment that has not come by this host's clock. It is tried again \(next). "
-                    + "If that does not help, correct the clock."
+                    + "To do: correct this host's clock; then it goes on by itself."
             ]
         case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .noLongerFound, .nothingNew:
             [
@@ -105,7 +107,8 @@ struct SubmissionWords: Sendable {
         guard all > 0 else { return [] }
         let listed =
             counts[.productNotConfigured] == nil
-            ? nil : "Once the apps file lists what is missing there, submit the evidence again under a new id."
+            ? nil
+            : "Once the apps file lists what is missing there, the backend has to submit the evidence again, under a new id."
         let reasons = PassedOver.Reason.allCases.filter { counts[$0] != nil }.map(\.rawValue).joined(separator: ", ")
         return [
             "\(all) more \(all == 1 ? "purchase was" : "purchases were") left out (\(reasons)), and \(all == 1 ? "does" : "do") "
@@ -126,12 +129,16 @@ struct SubmissionWords: Sendable {
         if let event = owed.first {
             return event.attempts == 0
                 ? "The event that says so is about to be published."
-                : "Kafka has not taken the event that says so yet. It is tried again \(NextTry(event, now: now).words)."
+                : "Kafka has not taken the event that says so, which is owed since \(event.owedSince.rfc3339), at "
+                    + "\(event.attempts) tries. To do: grantor check says why. Then it is published by itself: do not submit "
+                    + "again, and give nothing by hand."
         }
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
         case .granted, .repeated:
-            return "Nothing is owed of it: if nothing has arrived, look at the service that reads its event."
+            return
+                "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event. "
+                + "Submitting again gives nothing."
         case .failed, .held, .retrying: return nil
         }
     }
@@ -141,7 +148,7 @@ struct SubmissionWords: Sendable {
         case .held: Self.whileItWaits
         case .retrying: isInDoubt ? Self.whileInDoubt : Self.whileItWaits
         case .failed: reason?.wordsForPlayer
-        case .granted, .repeated: nil
+        case .granted, .repeated: owed.isEmpty ? nil : Self.whileItWaits
         }
     }
 }

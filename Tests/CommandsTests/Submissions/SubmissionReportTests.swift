@@ -80,11 +80,12 @@ struct SubmissionReportTests {
                 "The purchase is the user's.",
                 "The app's inventory service has not said yes (no whole answer in time). It is called again in 90 s, at "
                     + "2023-11-14T22:14:50.000Z.",
+                "Tell the player: \"\(SubmissionWords.whileItWaits)\"",
             ])
         let refused = try report(grants: [FixedLedger.grant()], owed: [row(ServiceAnswer(isRefusal: true, "HTTP 422"))])
         #expect(
-            refused.words(now: FixedLedger.time).sentences.last?.hasPrefix(
-                "The app's inventory service refuses it (HTTP 422). It is called again ") == true)
+            refused.words(now: FixedLedger.time).sentences[1].hasPrefix(
+                "The app's inventory service refuses it (HTTP 422). It is called again "))
         #expect(refused.text(now: FixedLedger.time).contains("after 4 attempts; refused, HTTP 422\n"))
         #expect(refused.json().text.contains("\"answer\" : \"HTTP 422\""))
         #expect(refused.json().text.contains("\"isRefused\" : true"))
