@@ -10,7 +10,7 @@ extension LedgerError {
     var failure: CommandFailure {
         switch self {
         case .unavailable(let detail), .disconnected(let detail):
-            CommandFailure(.failed, "the ledger is unavailable now, try again: \(PrintableText.singleLine(detail))")
+            CommandFailure(.failed, "the ledger does not do it now: \(PrintableText.singleLine(detail))")
         case .unusable(let detail):
             CommandFailure(.configuration, "the ledger cannot be used: \(PrintableText.singleLine(detail))")
         }

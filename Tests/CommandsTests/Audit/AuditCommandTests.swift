@@ -77,7 +77,7 @@ struct AuditCommandTests {
         let result = grantor("audit")
         #expect(result.status == .incomplete)
         #expect(result.output == "")
-        #expect(result.errors.hasPrefix("grantor: nothing was audited: the ledger is unavailable now"))
+        #expect(result.errors.hasPrefix("grantor: nothing was audited: the ledger does not do it now: "))
     }
 
     @Test("A repair says who and why, and what is left")
