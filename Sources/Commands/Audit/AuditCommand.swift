@@ -69,7 +69,9 @@ enum AuditCommand {
         try context.output(
             arguments.format(context).render(json: output.json) { output.text(limit: limit, width: $0) })
         if let failure {
-            let end = failure.status == .failed ? ExitStatus.incomplete : failure.status
+            // A failed repair takes nothing back of what was found.
+            let isBroken = report.verdict == .broken
+            let end = isBroken ? .failed : failure.status == .failed ? ExitStatus.incomplete : failure.status
             throw CommandFailure(end, "nothing was repaired: \(failure.message ?? "")")
         }
         if report.verdict == .holds { try file?.write(ledger: id, next: report.next) }

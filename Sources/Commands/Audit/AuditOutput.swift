@@ -64,7 +64,10 @@ struct AuditOutput {
             text += "\n" + table.withoutEmptyColumns().text(maxWidth: width)
         }
         if let repaired {
-            text += "\n\(repaired) \(repaired == 1 ? "event is" : "events are") in the outbox; workers publish them.\n"
+            text +=
+                repaired == 1
+                ? "\n1 event is in the outbox; workers publish it.\n"
+                : "\n\(repaired) events are in the outbox; workers publish them.\n"
         }
         return text
     }
@@ -74,6 +77,8 @@ struct AuditOutput {
         return switch report.verdict {
         case .holds: "Holds: everything\(scope) was looked at."
         case .broken: "Broken: \(broken) \(broken == 1 ? "inconsistency" : "inconsistencies")\(scope)."
+        case .incomplete where report.isOfAnother && !report.found.isEmpty:
+            "Incomplete: the ledger is not of these settings, so what was found\(scope) says nothing."
         case .incomplete: "Incomplete: what was looked at\(scope) holds, and something was not looked at."
         }
     }

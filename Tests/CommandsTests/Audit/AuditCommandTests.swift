@@ -87,12 +87,35 @@ struct AuditCommandTests {
         let words = ["audit", "--repair", "--actor", "anna", "--reason", "lost topic"]
         let result = grantor.run(words)
         #expect(result.status == .done)
-        #expect(result.output.hasSuffix("\n1 event is in the outbox; workers publish them.\n"))
+        #expect(result.output.hasSuffix("\n1 event is in the outbox; workers publish it.\n"))
         #expect(grantor.ledger.questions.contains("repair 1 by anna: lost topic"))
         lose()
         let other = grantor.run(words)
         #expect(other.status == .failed)
         #expect(other.errors == "grantor: 0 of 1 inconsistencies are mended by events in the outbox, 1 are not\n")
+    }
+
+    @Test("A repair that fails leaves broken what is broken")
+    mutating func failedRepair() {
+        grantor.topics.records[.submitted] = [FixedTopics.record(.submitted, 0, "no JSON")]
+        grantor.topics.committed = 1
+        grantor.ledger.refuseRepairs(.unavailable(detail: "busy"))
+        let result = grantor.run(["audit", "--repair", "--actor", "anna", "--reason", "lost topic"])
+        #expect(result.status == .failed)
+        #expect(result.output.hasPrefix("Broken: 1 inconsistency.\n"))
+        #expect(result.errors.hasPrefix("grantor: nothing was repaired: the ledger is unavailable now"))
+    }
+
+    @Test("What is found in another group's ledger is not said to hold")
+    mutating func foreign() {
+        lose()
+        grantor.ledger = FixedLedger(owner: ConsumerGroup(name: "another", cluster: "cluster-0") { $0.defaultName })
+        let result = grantor("audit")
+        #expect(result.status == .incomplete)
+        #expect(
+            result.output.hasPrefix(
+                "Incomplete: the ledger is not of these settings, so what was found says nothing.\n"))
+        #expect(result.output.contains("foreign_ledger"))
     }
 
     @Test(
