@@ -52,7 +52,7 @@ struct AuditPlan {
         let committed = try Self.asking { () throws(KafkaError) in try topics.committed(in: places.keys.sorted()) }
         if !ledger.isStandby { passed.merge(committed, uniquingKeysWith: max) }
         // 2. What the outbox owes.
-        var outbox = OutboxLook(now: now)
+        var outbox = OutboxLook(now: now, isStandby: ledger.isStandby)
         try ledger.read(.outbox) { outbox.take($0) }
         // 3. Where the topics end.
         var (held, kinds): ([TopicPartition: Range<Int64>], [TopicPartition: Topic]) = ([:], [:])
@@ -75,6 +75,12 @@ struct AuditPlan {
         self.held = held
         (owed, outboxRows, laterRows) = (outbox.owed, outbox.count, outbox.later)
         findings = outbox.findings
+        if outbox.behind > 0 {
+            unseen.append(
+                Unseen(
+                    .behind, "outbox", count: outbox.behind,
+                    detail: "The standby may not have heard that these were told; the primary has."))
+        }
         if outbox.owed.isFull {
             unseen.append(Unseen(.tooMany, "outbox", detail: "It has more rows than \(AuditLimits.owed)."))
         }
@@ -192,19 +198,27 @@ struct AuditPlan {
 /// What an audit finds in the outbox.
 private struct OutboxLook {
     let now: Timestamp
+    /// A standby may be behind by any time, so that what looks overdue may be done long since.
+    let isStandby: Bool
     var owed = OwedEvents()
     var findings = Findings()
     var count = 0
     var later = 0
+    /// Rows of a standby that look overdue.
+    var behind = 0
     private var bytes = AuditBytes()
 
-    init(now: Timestamp) { self.now = now }
+    init(now: Timestamp, isStandby: Bool) {
+        self.now = now
+        self.isStandby = isStandby
+    }
 
     mutating func take(_ row: AuditedRow) {
         count += 1
         guard case .owed(let row) = row.content else { return later += 1 }
         owed.take(row, &bytes)
         guard now.since(row.owedSince) > AuditLimits.overdue else { return }
+        guard !isStandby else { return behind += 1 }
         findings.add(
             Inconsistency(
                 owed: row, .overdue, detail: "It was due at \(row.owedSince), and \(row.attempts) tries failed."))

@@ -304,4 +304,19 @@ import Testing
         #expect(report.gaps == ["behind ledger"])
         #expect(try stage.audit().words == ["event_without_row 1", "record_without_outcome 1"])
     }
+
+    @Test("A standby is not blamed for what its outbox may owe no more")
+    func standbyOutbox() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        for event in try stage.grant("s1", "1001", isTold: false) { try stage.owe(event.key) }
+        try stage.grant("s2", "1002", owesCall: true)
+        let grants = try stage.ledger.grants(GrantQuery(transactionID: "1002"))
+        for row in grants { stage.topics.publish(GrantedEvent.event(of: row.grant), at: stage.now) }
+        try stage.sql("UPDATE outbox SET owed_since = owed_since - 7200000 WHERE key LIKE '%1001'")
+        let report = try stage.audit(isStandby: true)
+        #expect(report.words == [])
+        #expect(report.gaps == ["behind ledger", "behind outbox"])
+        #expect(try stage.audit().words == ["overdue 1", "told_before_call 1"])
+    }
 }
