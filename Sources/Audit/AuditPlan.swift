@@ -89,10 +89,7 @@ struct AuditPlan {
         openRecords = reading.open
         oldestOpen = reading.oldestOpen
         unseen += reading.unseen
-        let actions = try ledger.asking { ledger throws(LedgerError) in try ledger.actions(on: nil) }
-        window = AuditWindow(
-            since: since, input: input, complete: passed, retained: reading.retained,
-            forgotten: AuditWindow.forgotten(by: actions))
+        window = AuditWindow(since: since, input: input, complete: passed, retained: reading.retained)
     }
 
     private static func asking<Answer>(
@@ -236,6 +233,14 @@ extension Inconsistency {
         case .pending(let key): self.init(kind, detail: "\(key.digest.hex): \(detail ?? "")")
         case .quarantined(let origin, _): self.init(kind, place: origin, detail: detail)
         }
+    }
+
+    /// About a record of a topic of events that no row tells, with the name that it says itself.
+    init(withoutRow record: InputRecord, of topic: Topic, detail: String? = nil) {
+        self.init(
+            .eventWithoutRow, submissionID: topic == .failed ? record.subject.map { SubmissionID($0) } : nil,
+            transactionID: topic == .granted ? record.subject.map { TransactionID($0) } : nil, place: record.origin,
+            eventID: record.eventID, detail: detail)
     }
 }
 

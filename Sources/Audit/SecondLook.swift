@@ -45,13 +45,22 @@ struct SecondLook {
 
     // MARK: Rows
 
+    /// A row whose event nobody has met yet.
+    private struct Untold {
+        let row: AuditedRow
+        let table: EventTable
+        let mend: UntoldEvent
+        let content: UInt64
+        /// A record of its topic that has its event's id and other bytes.
+        var altered: (record: InputRecord, content: UInt64)?
+    }
+
     private mutating func lookAtRows(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
-        var untold: [AuditKey: (content: UInt64, inconsistency: Inconsistency)] = [:]
+        var untold: [AuditKey: Untold] = [:]
         for suspicion in suspicions
         where [.untold, .keyTwice, .purchaseTwice, .toldBeforeCall].contains(suspicion.kind) {
             let table = EventTable(rawValue: suspicion.fact.partition) ?? .grants
-            let row = try ledger.page(table.audited, after: suspicion.fact.number - 1, limit: 1).first
-            guard let row, row.sequence == suspicion.fact.number else { continue }
+            guard let row = try row(of: suspicion.fact) else { continue }
             switch suspicion.kind {
             case .keyTwice: findings.add(Inconsistency(row, .keyTwice))
             case .purchaseTwice: findings.add(Inconsistency(row, .purchaseGrantedTwice))
@@ -63,8 +72,7 @@ struct SecondLook {
             default:
                 guard try owed(row) == nil, let key = row.outboxKey, let event = row.event, let id = AuditKey(event.id)
                 else { continue }
-                let kind: Inconsistency.Kind = table == .grants ? .grantUntold : .failureUntold
-                untold[id] = (bytes.content(of: event), Inconsistency(row, kind, mend: .event(key)))
+                untold[id] = Untold(row: row, table: table, mend: .event(key), content: bytes.content(of: event))
             }
         }
         // A row that came after the outbox was looked at, with the row of the outbox that is gone by now, was told: behind
@@ -72,12 +80,35 @@ struct SecondLook {
         var scratch = AuditBytes()
         for table in EventTable.allCases where !untold.isEmpty {
             try readBehind(table.topic) { record in
-                guard let key = record.eventKey, let found = untold[key] else { return }
+                guard let key = record.eventKey, let found = untold[key], found.table == table else { return }
                 let content = scratch.content(key: record.key, value: record.value, headers: record.headers)
-                if found.content == content { untold[key] = nil }
+                if found.content == content {
+                    untold[key] = nil
+                } else {
+                    untold[key]?.altered = (record, content)
+                }
             }
         }
-        for (_, found) in untold.sorted(by: { $0.key < $1.key }) { findings.add(found.inconsistency) }
+        for (_, found) in untold.sorted(by: { $0.key < $1.key }) {
+            if let (record, content) = found.altered {
+                findings.add(altered(found.row, record, content))
+            } else {
+                let kind: Inconsistency.Kind = found.table == .grants ? .grantUntold : .failureUntold
+                findings.add(Inconsistency(found.row, kind, mend: found.mend))
+            }
+        }
+    }
+
+    /// A record that has the id of a row's event and other bytes.
+    private func altered(_ row: AuditedRow, _ record: InputRecord, _ content: UInt64) -> Inconsistency {
+        var scratch = AuditBytes()
+        if let time = record.eventTime, let event = row.event(decidedAt: time, attempts: record.failedAttempts),
+            scratch.content(of: event) == content
+        {
+            return Inconsistency(
+                row, .decidedAgain, place: record.origin, detail: "It says the same, decided at \(time).")
+        }
+        return Inconsistency(row, .eventAltered, place: record.origin, detail: "Other bytes than its row makes.")
     }
 
     private func owed(_ row: AuditedRow) throws(AuditError) -> OutboxRow? {
@@ -116,18 +147,18 @@ struct SecondLook {
     /// The records of suspicions, as they stand there.
     private func records(
         of suspicions: [Judge.Suspicion], _ kinds: Set<Judge.Suspicion.Kind>
-    ) throws(AuditError) -> [(kind: Judge.Suspicion.Kind, record: InputRecord)] {
-        var wanted: [TopicPartition: [Int64: Judge.Suspicion.Kind]] = [:]
+    ) throws(AuditError) -> [(suspicion: Judge.Suspicion, record: InputRecord)] {
+        var wanted: [TopicPartition: [Int64: Judge.Suspicion]] = [:]
         for suspicion in suspicions where kinds.contains(suspicion.kind) {
-            wanted[plan.partitions[suspicion.fact.partition], default: [:]][suspicion.fact.number] = suspicion.kind
+            wanted[plan.partitions[suspicion.fact.partition], default: [:]][suspicion.fact.number] = suspicion
         }
-        var found: [(kind: Judge.Suspicion.Kind, record: InputRecord)] = []
+        var found: [(suspicion: Judge.Suspicion, record: InputRecord)] = []
         let stretches = wanted.mapValues { offsets in (offsets.keys.min() ?? 0)..<(offsets.keys.max() ?? 0) + 1 }
         guard !stretches.isEmpty else { return [] }
         try kafka { () throws(KafkaError) in
             try topics.read(stretches) { partition, records in
                 for record in records {
-                    if let kind = wanted[partition]?[record.origin.offset] { found.append((kind, record)) }
+                    if let suspicion = wanted[partition]?[record.origin.offset] { found.append((suspicion, record)) }
                 }
                 return true
             }
@@ -136,32 +167,52 @@ struct SecondLook {
     }
 
     private mutating func lookAtCopies(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
-        for (_, record) in try records(of: suspicions, [.stray, .altered]) {
+        var lost: [InputRecord] = []
+        for (suspicion, record) in try records(of: suspicions, [.stray, .altered]) {
             guard let id = record.eventID else { continue }
-            let subject = record.header("ce_subject").map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let subject = record.subject ?? ""
             let content = bytes.content(key: record.key, value: record.value, headers: record.headers)
             let isGrant = record.origin.topic == plan.names[.granted]
-            let row = isGrant ? try grant(subject, id) : try failure(subject, id)
-            if let row, let event = row.event {
+            if let row = try isGrant ? grant(subject, id) : failure(subject, id), let event = row.event {
                 guard bytes.content(of: event) != content else { continue }
+                findings.add(altered(row, record, content))
+            } else if let other = try isGrant ? failure(subject, id) : grant(subject, id) {
                 findings.add(
-                    Inconsistency(row, .eventAltered, place: record.origin, detail: "Other bytes than its row makes."))
-            } else if ledger.isStandby, (record.eventTime ?? now) > newest.advanced(by: .zero - AuditLimits.tolerance) {
-                behind += 1
+                    Inconsistency(
+                        other, .eventAltered, place: record.origin, detail: "It stands on another topic than its own."))
+            } else if let row = try row(of: suspicion.row) {
+                // Its subject is another, too.
+                findings.add(altered(row, record, content))
             } else {
-                let other = isGrant ? try failure(subject, id) : try grant(subject, id)
-                if let other {
-                    findings.add(
-                        Inconsistency(
-                            other, .eventAltered, place: record.origin,
-                            detail: "It stands on another topic than its own."))
-                } else if !isGrant, plan.window.mayBeForgotten(record.eventTime) {
-                    forgotten += 1
-                } else {
-                    findings.add(Inconsistency(.eventWithoutRow, place: record.origin, eventID: id))
-                }
+                lost.append(record)
             }
         }
+        guard !lost.isEmpty else { return }
+        let forgottenBefore = try forgottenBefore()
+        for record in lost {
+            let topic: Topic = record.origin.topic == plan.names[.granted] ? .granted : .failed
+            if ledger.isStandby, (record.eventTime ?? now) > newest.advanced(by: .zero - AuditLimits.tolerance) {
+                behind += 1
+            } else if topic == .failed, let forgottenBefore, let time = record.eventTime, time < forgottenBefore {
+                forgotten += 1
+            } else {
+                findings.add(Inconsistency(withoutRow: record, of: topic))
+            }
+        }
+    }
+
+    /// Whether answers of before may be missing. An operator is written down before the first answer goes, so this is
+    /// asked once answers were missed: then it knows of those who began during the audit, too.
+    private func forgottenBefore() throws(AuditError) -> Timestamp? {
+        AuditWindow.forgotten(
+            by: try ledger.asking { ledger throws(LedgerError) in try ledger.actions(on: nil) })
+    }
+
+    /// The row of a fact, if it is still there.
+    private func row(of fact: Fact?) throws(AuditError) -> AuditedRow? {
+        guard let fact, let table = EventTable(rawValue: fact.partition) else { return nil }
+        let row = try ledger.page(table.audited, after: fact.number - 1, limit: 1).first
+        return row?.sequence == fact.number ? row : nil
     }
 
     /// The grant of an event, by its transaction.
@@ -205,6 +256,7 @@ struct SecondLook {
         }
         guard !missed.isEmpty else { return }
         let retained = try forgetQuarantined(&missed)
+        let forgottenBefore = try forgottenBefore()
         var gone = 0
         for (record, reading) in missed.values.joined().sorted(by: { $0.record.origin < $1.record.origin }) {
             // A record may be quarantined whatever is in it.
@@ -213,7 +265,7 @@ struct SecondLook {
             } else if case .unreadable(let reason) = reading {
                 let stub = QuarantineStub(of: record, reason: reason.words)
                 findings.add(Inconsistency(.quarantineUntold, place: record.origin, mend: .record(stub)))
-            } else if plan.window.mayBeForgotten(record.timestamp) {
+            } else if let forgottenBefore, let time = record.timestamp, time < forgottenBefore {
                 forgotten += 1
             } else {
                 findings.add(
@@ -332,6 +384,31 @@ extension AuditedRow {
         switch content {
         case .grant(let grant): GrantedEvent.event(of: grant)
         case .failure(let failure): FailedEvent.event(of: failure)
+        case .repeated, .waiting, .owed, .later: nil
+        }
+    }
+
+    /// The event that this row would make if it had been decided at another moment.
+    /// - Parameter attempts: Of a failure, whose event says them; nil for those of the row.
+    fileprivate func event(decidedAt time: Timestamp, attempts: Int?) -> Event? {
+        switch content {
+        case .grant(let grant):
+            GrantedEvent.event(
+                of: Grant(
+                    key: grant.key, transactionID: grant.transactionID,
+                    originalTransactionID: grant.originalTransactionID, webOrderLineItemID: grant.webOrderLineItemID,
+                    product: grant.product, quantity: grant.quantity, purchasedAt: grant.purchasedAt,
+                    expiresAt: grant.expiresAt, ownership: grant.ownership, payment: grant.payment,
+                    offer: grant.offer, verifiedBy: grant.verifiedBy, claimant: grant.claimant, origin: grant.origin,
+                    receivedAt: grant.receivedAt, grantedAt: time, attempts: grant.attempts, format: grant.format,
+                    passedOver: grant.passedOver))
+        case .failure(let failure):
+            FailedEvent.event(
+                of: Failure(
+                    claimant: failure.claimant, reason: failure.reason, detail: failure.detail,
+                    transactionID: failure.transactionID, productID: failure.productID, failedAt: time,
+                    attempts: attempts ?? failure.attempts, digest: failure.digest, origin: failure.origin,
+                    format: failure.format))
         case .repeated, .waiting, .owed, .later: nil
         }
     }

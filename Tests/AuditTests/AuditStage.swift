@@ -33,6 +33,9 @@ final class AuditStage: @unchecked Sendable {
     let ledger: any LedgerConnection & LedgerOperator
     /// The moment of whatever is done next.
     var now = AuditStage.noon
+    /// Happens during the next audit, once its plan is made and before it reads rows, on the thread that will.
+    var beforeRows: (@Sendable (any LedgerConnection & LedgerOperator) throws -> Void)?
+    private let openings = Atomic<Int>(0)
     private let store: AuditedStore
     private let database: String
     private let opener: @Sendable () throws(LedgerError) -> any LedgerConnection & LedgerOperator
@@ -199,11 +202,14 @@ final class AuditStage: @unchecked Sendable {
     // MARK: An audit
 
     func audit(since: Timestamp? = nil, isStandby: Bool = false, group: String = "grantor") throws -> AuditReport {
-        let opener = opener
+        openings.store(0, ordering: .relaxed)
         return try Audit(
             topics: topics, names: Dictionary(uniqueKeysWithValues: Topic.allCases.map { ($0, $0.defaultName) }),
             group: ConsumerGroup(name: group, cluster: "cluster-1", topics: \.defaultName), folder: folder,
-            openLedger: { () throws(LedgerError) in AuditedLedger(try opener(), isStandby: isStandby) }
+            openLedger: { [self] () throws(LedgerError) in
+                if openings.add(1, ordering: .relaxed).oldValue == 1 { try? beforeRows?(opener()) }
+                return AuditedLedger(try opener(), isStandby: isStandby)
+            }
         ).run(since: since, now: max(now, Self.noon))
     }
 

@@ -265,6 +265,45 @@ import Testing
         #expect(try stage.audit().words == ["event_without_row 1", "record_without_outcome 1"])
     }
 
+    @Test("What is pruned during the audit is forgotten, not lost", arguments: AuditedStore.allCases)
+    func prunedMeanwhile(_ store: AuditedStore) throws {
+        let stage = try AuditStage(store)
+        defer { stage.remove() }
+        try stage.fail("s1")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        let before = stage.now
+        stage.beforeRows = { ledger in
+            try ledger.note(.prune, OperatorNote(actor: "anna", reason: "enough", at: before).pruning(before: before))
+            _ = try ledger.prune(0...(.max), before: before, isTrial: false)
+        }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps == ["forgotten answers"])
+        #expect(report.unseen.map(\.count) == [2])
+    }
+
+    @Test("What was decided again after a backup is named, and breaks nothing", arguments: AuditedStore.allCases)
+    func decidedAgain(_ store: AuditedStore) throws {
+        let stage = try AuditStage(store)
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        try stage.fail("s2")
+        // The second decisions' copies, which came later.
+        try stage.sql(
+            """
+            UPDATE grants SET granted_at = granted_at + 60000;
+            UPDATE answers SET answered_at = answered_at + 60000, attempts = attempts + 12
+            """)
+        let report = try stage.audit()
+        #expect(report.words == ["decided_again 2"])
+        #expect(report.verdict == .holds)
+        #expect(report.mendable == [])
+        // The same with one more unit is another thing.
+        try stage.sql("UPDATE grants SET quantity = quantity + 1")
+        #expect(try stage.audit().words == ["decided_again 1", "event_altered 1"])
+        #expect(try stage.audit().verdict == .broken)
+    }
+
     @Test("An erased user's grant may have been told with any bytes, and an imported one need not be told")
     func erasedAndImported() throws {
         let stage = try AuditStage()

@@ -21,10 +21,8 @@ struct AuditWindow: Sendable {
     /// Events of earlier rows may have left their topic again; nil where nothing has.
     let retained: [EventTable: Timestamp]
 
-    /// Answers of before may have been pruned, or deleted with their user; nil where none has been.
-    let forgotten: Timestamp?
-
-    /// The moment until which answers may be missing, by what operators did to the ledger.
+    /// The moment until which answers may be missing, by what operators did to the ledger; nil where none was pruned, or
+    /// deleted with its user.
     static func forgotten(by actions: [OperatorAction]) -> Timestamp? {
         actions.compactMap { action -> Timestamp? in
             switch action.kind {
@@ -33,12 +31,6 @@ struct AuditWindow: Sendable {
             default: nil
             }
         }.max()
-    }
-
-    /// Whether the row of something that was told at a moment may be gone.
-    func mayBeForgotten(_ time: Timestamp?) -> Bool {
-        guard let forgotten, let time else { return false }
-        return time < forgotten
     }
 
     func isInside(_ decidedAt: Timestamp) -> Bool { since.map { decidedAt >= $0 } ?? true }

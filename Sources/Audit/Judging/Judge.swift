@@ -16,6 +16,8 @@ struct Judge {
 
         let kind: Kind
         let fact: Fact
+        /// The row that an altered copy differs from.
+        var row: Fact?
     }
 
     /// The table whose events each partition has; nil for the others.
@@ -31,6 +33,9 @@ struct Judge {
     private var key: AuditKey?
     private var row: Fact?
     private var isTold = false
+    /// Whether the row's own topic has its event's id with other bytes. One more event under that id would contradict it,
+    /// so its row never counts as untold.
+    private var isAltered = false
     private var hasOutcome = false
     private var purchase: Fact?
     private var contents: [UInt64] = []
@@ -59,8 +64,10 @@ struct Judge {
     private mutating func take(copy: Fact) {
         guard let row else { return suspect(.stray, copy) }
         guard row.kind != .unknownRow else { return isTold = true }
-        guard row.digest == copy.digest, tables[copy.partition]?.rawValue == row.partition else {
-            return suspect(.altered, copy)
+        let isAtHome = tables[copy.partition]?.rawValue == row.partition
+        guard isAtHome, row.digest == copy.digest else {
+            if isAtHome { isAltered = true }
+            return suspect(.altered, copy, of: row)
         }
         if row.kind == .callOwedRow, !isTold { suspect(.toldBeforeCall, row) }
         isTold = true
@@ -70,7 +77,9 @@ struct Judge {
     mutating func finish() { begin(nil) }
 
     private mutating func begin(_ next: AuditKey?) {
-        if let row, !isTold, row.kind == .row || row.kind == .goneRow, let table = EventTable(rawValue: row.partition) {
+        let isUntold = !isTold && !isAltered
+        if let row, isUntold, row.kind == .row || row.kind == .goneRow, let table = EventTable(rawValue: row.partition)
+        {
             if row.kind == .goneRow || blind.contains(table) {
                 gone[table, default: 0] += 1
             } else {
@@ -80,13 +89,14 @@ struct Judge {
         key = next
         row = nil
         isTold = false
+        isAltered = false
         hasOutcome = false
         purchase = nil
         contents.removeAll(keepingCapacity: true)
     }
 
-    private mutating func suspect(_ kind: Suspicion.Kind, _ fact: Fact) {
+    private mutating func suspect(_ kind: Suspicion.Kind, _ fact: Fact, of row: Fact? = nil) {
         guard suspicions.count < AuditLimits.suspicions else { return unexamined += 1 }
-        suspicions.append(Suspicion(kind: kind, fact: fact))
+        suspicions.append(Suspicion(kind: kind, fact: fact, row: row))
     }
 }

@@ -27,7 +27,7 @@ struct TopicFacts {
             try spool.add(subject(of: record, partition))
         case .granted, .failed:
             counts.events += 1
-            if let fact = copy(record, partition) { try spool.add(fact) }
+            if let fact = copy(record, of: topic, partition) { try spool.add(fact) }
         case .quarantined:
             counts.quarantined += 1
             if let fact = quarantined(record) { try spool.add(fact) }
@@ -55,9 +55,9 @@ struct TopicFacts {
     }
 
     /// An event's copy; nil for one of a decision before the window, and for a record that is no event.
-    private mutating func copy(_ record: InputRecord, _ partition: Int) -> Fact? {
+    private mutating func copy(_ record: InputRecord, of topic: Topic, _ partition: Int) -> Fact? {
         guard let key = record.eventKey else {
-            findings.add(Inconsistency(.eventWithoutRow, place: record.origin, detail: "It has no event id."))
+            findings.add(Inconsistency(withoutRow: record, of: topic, detail: "It has no event id."))
             return nil
         }
         if window.since != nil, let time = record.eventTime, !window.isInside(time) { return nil }
@@ -79,6 +79,21 @@ extension InputRecord {
     var eventKey: AuditKey? { header(CloudEvent.idHeader).flatMap { AuditKey(event: $0) } }
     var eventTime: Timestamp? {
         header(CloudEvent.timeHeader).flatMap { Timestamp(rfc3339: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// A transaction of an event of a grant, and a submission of one of a failure; nil for a text that is none.
+    var subject: String? {
+        guard let subject = header("ce_subject"), !subject.isEmpty, subject.count <= AuditLimits.subject
+        else { return nil }
+        return String(decoding: subject, as: UTF8.self)
+    }
+
+    /// The attempts of a failure's event, whose value begins with them.
+    var failedAttempts: Int? {
+        let start = #"{"attempts":"#.utf8
+        guard let value, value.starts(with: start) else { return nil }
+        let digits = value.dropFirst(start.count).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 
     /// The place that a record of the quarantine topic came from, and its content there.

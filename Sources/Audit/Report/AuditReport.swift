@@ -50,7 +50,7 @@ public struct AuditReport: Hashable, Sendable {
     public var isOfAnother: Bool { unseen.contains { $0.reason == .foreignLedger } }
 
     public var verdict: Verdict {
-        if !found.isEmpty, !isOfAnother { return .broken }
+        if found.keys.contains(where: \.isBroken), !isOfAnother { return .broken }
         return unseen.isEmpty ? .holds : .incomplete
     }
 }
@@ -73,6 +73,8 @@ public enum AuditLimits {
     static let tolerance: Duration = .seconds(10 * 60)
     /// How far the order of rows may differ from that of their times.
     static let disorder = DecidedTable.mostDisorder
+    /// Bytes of an event's subject that is shown.
+    static let subject = 1_024
     /// Contents of one place of the input topic that are compared.
     static let contents = 64
 }

@@ -14,7 +14,8 @@ public struct Inconsistency: Hashable, Sendable {
         case failureUntold = "failure_untold"
         /// A topic of events has a record that no row tells.
         case eventWithoutRow = "event_without_row"
-        /// A topic of events has other bytes than the row makes.
+        /// A topic of events has other bytes than the row makes. No event mends it: it would say other things than one
+        /// that stands under the same id.
         case eventAltered = "event_altered"
         /// Two rows make one event id: grants of one key, or failures of one submission.
         case keyTwice = "key_twice"
@@ -30,6 +31,12 @@ public struct Inconsistency: Hashable, Sendable {
         case owedWithoutRow = "owed_without_row"
         /// A row of the outbox has been due for longer than ``AuditLimits/overdue``.
         case overdue
+        /// An event says the same as its row but for the moment of the decision and the attempts, as copies do after a
+        /// backup. The guarantees allow it, so it breaks nothing.
+        case decidedAgain = "decided_again"
+
+        /// Whether a guarantee does not hold.
+        public var isBroken: Bool { self != .decidedAgain }
     }
 
     public let kind: Kind
@@ -48,14 +55,14 @@ public struct Inconsistency: Hashable, Sendable {
 
     init(
         _ kind: Kind, claimant: Claimant? = nil, app: BundleID? = nil, submissionID: SubmissionID? = nil,
-        reference: GrantReference? = nil, place: Origin? = nil, eventID: EventID? = nil, detail: String? = nil,
-        mend: UntoldEvent? = nil
+        reference: GrantReference? = nil, transactionID: TransactionID? = nil, place: Origin? = nil,
+        eventID: EventID? = nil, detail: String? = nil, mend: UntoldEvent? = nil
     ) {
         self.kind = kind
         self.app = claimant?.bundleID ?? app
         self.submissionID = claimant?.submissionID ?? submissionID
         userID = claimant?.userID
-        transactionID = reference?.transactionID
+        self.transactionID = reference?.transactionID ?? transactionID
         environment = reference?.environment
         self.place = place
         self.eventID = eventID

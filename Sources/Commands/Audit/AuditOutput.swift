@@ -8,7 +8,8 @@ struct AuditOutput {
     /// Events that were put into the outbox; nil if nobody asked for it.
     let repaired: Int?
 
-    private var broken: Int { report.found.values.reduce(0, +) }
+    private var broken: Int { report.found.reduce(0) { $1.key.isBroken ? $0 + $1.value : $0 } }
+    private var all: Int { report.found.values.reduce(0, +) }
     /// What is still broken once the outbox is empty.
     private var left: Int { broken - (repaired ?? 0) }
 
@@ -54,7 +55,7 @@ struct AuditOutput {
             let header = ["KIND", "APP", "SUBMISSION", "USER", "TRANSACTION", "WHERE", "DETAIL"]
             let table = TextTable(header: header, rows: named.map(\.cells)).withoutEmptyColumns()
             text += "\n" + table.text(maxWidth: width)
-            if broken > named.count { text += "\(broken - named.count) more; --json names them.\n" }
+            if all > named.count { text += "\(all - named.count) more; --json names them.\n" }
         }
         if !report.unseen.isEmpty {
             let rows = report.unseen.map {
@@ -117,6 +118,7 @@ extension Inconsistency.Kind {
         case .toldBeforeCall: "an event is on its topic, and its fulfilment call is still owed"
         case .owedWithoutRow: "the outbox owes the event of a row that is not there"
         case .overdue: "the outbox has owed it for more than 15 minutes"
+        case .decidedAgain: "an event that says the same, decided at another moment: harmless"
         }
     }
 }
