@@ -32,6 +32,7 @@ public struct AnswerRetention: Sendable {
     public enum Call: Hashable, Sendable {
         case workers
         case places(before: Timestamp)
+        /// Unless the same action stands already.
         case note(OperatorNote)
         case prune(PruneWalk.Step, before: Timestamp)
     }
@@ -69,6 +70,9 @@ public struct AnswerRetention: Sendable {
     private let worker: String
     private let reason: String
     private var present: Present?
+    /// The moment of a noted round that has failed. The next round takes the same one, so an audit forgives no more
+    /// than was noted once, however long rounds fail.
+    private var unfinished: Timestamp?
     private var nextAt: Instant
 
     /// - Parameters:
@@ -90,7 +94,7 @@ public struct AnswerRetention: Sendable {
         let round =
             present
             ?? Present(
-                before: wall.advanced(by: Duration.zero - keep), startedAt: now,
+                before: unfinished ?? wall.advanced(by: Duration.zero - keep), startedAt: now,
                 pace: Pace(perSecond: Self.perSecond, from: now), restUntil: now)
         present = round
         guard round.restUntil <= now else { return .rest(until: round.restUntil) }
@@ -133,12 +137,14 @@ public struct AnswerRetention: Sendable {
 
     /// The call of the latest step has no result: the round ends, and the next one comes soon.
     public mutating func failed(at now: Instant) {
+        if let present, present.isNoted { unfinished = present.before }
         present = nil
         nextAt = now + Self.shortPause
     }
 
     private mutating func end(_ round: Present, at now: Instant, pause: Duration = interval) -> Round? {
         present = nil
+        unfinished = nil
         nextAt = now + pause
         let answers = round.walk?.count ?? 0
         return answers > 0 ? Round(answers: answers, before: round.before, took: now - round.startedAt) : nil
@@ -157,7 +163,11 @@ extension AnswerRetention.Call {
         case .workers: return .workers(try ledger.workers())
         case .places(let before): return .places(try ledger.places(of: .answers, from: nil, to: before))
         case .note(let note):
-            try ledger.note(.prune, note)
+            // A round that failed may have left it.
+            let stands = try ledger.actions(on: nil).contains { action in
+                action.kind == .prune && action.note.actor == note.actor && action.note.reason == note.reason
+            }
+            if !stands { try ledger.note(.prune, note) }
             return .noted
         case .prune(let step, let before):
             return .pruned(try ledger.prune(step.places, before: before, isTrial: step.isTrial))

@@ -15,6 +15,8 @@ final class AnswerRetentionTests {
         keep: .seconds(90 * 86_400), worker: "host-1/7", reason: "GRANTOR_KEEP_ANSWERS is 90d", startedAt: .zero,
         unit: 0)
     private var now = Instant.zero
+    /// This host's clock.
+    private var wall = AnswerRetentionTests.wall
     private var workers = [
         AnswerRetentionTests.row("host-1/7", started: 5), AnswerRetentionTests.row("host-2/7", started: 6),
     ]
@@ -30,7 +32,7 @@ final class AnswerRetentionTests {
             name: name, version: "1", startedAt: Timestamp(milliseconds: started), seenAt: seen, isLive: isLive)
     }
 
-    private func next() -> AnswerRetention.Step { retention.next(at: now, wall: Self.wall) }
+    private func next() -> AnswerRetention.Step { retention.next(at: now, wall: wall) }
 
     /// Carries the next step out, as a driver does.
     /// - Returns: the call; nil for a pause.
@@ -160,5 +162,22 @@ final class AnswerRetentionTests {
         #expect(next() == .sleep(until: now + .seconds(600)))
         _ = run(for: .seconds(3600))
         #expect(old.isEmpty && notes.count == 2)
+    }
+
+    @Test("a round that has failed is noted again for the same moment, until one has ended")
+    func failsNoted() {
+        old = [1]
+        for turn in 0..<4 {
+            wall = Self.wall.advanced(by: .seconds(600 * turn))
+            workers[0] = Self.row("host-1/7", started: 5, seen: wall)
+            while notes.count == turn { carryOut() }
+            retention.failed(at: now)
+        }
+        #expect(Set(notes.map(\.prunesBefore)) == [Timestamp(milliseconds: 10 * Self.day)])
+        _ = run(for: .seconds(3600))
+        #expect(old.isEmpty)
+        old = [2]
+        _ = run(for: .seconds(7 * 3600))
+        #expect(notes.last?.prunesBefore == Timestamp(milliseconds: 10 * Self.day).advanced(by: .seconds(1800)))
     }
 }

@@ -106,6 +106,16 @@ import Threading
         #expect(registry.render().contains("grantor_answers_pruned_total 2\n"))
     }
 
+    @Test("The action of a round stands once, however often the round begins")
+    func notesOnce() throws {
+        for _ in 0..<2 {
+            let note = OperatorNote(actor: "worker host-1/7", reason: "GRANTOR_KEEP_ANSWERS is 90d", at: .now)
+            let call = AnswerRetention.Call.note(note.pruning(before: Timestamp(milliseconds: 1)))
+            _ = try call.perform(on: ledger)
+        }
+        #expect(try ledger.actions(on: nil).count == 1)
+    }
+
     @Test("A ledger that cannot be had is told, and the thread ends when it is told to")
     func fails() throws {
         let thread = try start { () throws(LedgerError) in throw .unavailable(detail: "no connection left") }
