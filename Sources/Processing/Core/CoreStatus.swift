@@ -1,4 +1,5 @@
 public import Contract
+import Scheduling
 
 /// The state of a core at a moment, for metrics.
 public struct CoreStatus: Sendable {
@@ -75,8 +76,9 @@ extension WorkerCore {
         return CoreStatus(
             submissions: byState, quarantined: submissions.news.totals, bytes: submissions.limit.bytesInFlight,
             partitionsAssigned: table.indices.count { table[$0].state != .vacant },
-            partitionsOwned: table.indices.count { table[$0].state == .owned }, gates: submissions.gates.status,
-            services: submissions.gates.services,
+            partitionsOwned: table.indices.count { table[$0].state == .owned },
+            gates: submissions.gates.status(at: turn.now),
+            services: submissions.gates.services(at: turn.now),
             readingStop: readingStop)
     }
 
@@ -94,22 +96,22 @@ extension WorkerCore {
 }
 
 extension GateTable {
-    fileprivate var services: CoreStatus.Services {
+    fileprivate func services(at now: Instant) -> CoreStatus.Services {
         var services = CoreStatus.Services()
         forEachService { gate in
-            services.phases[gate.breaker.phase.rawValue, default: 0] += 1
+            services.phases[gate.breaker.shownPhase(at: now).rawValue, default: 0] += 1
             services.inFlight += gate.inFlight
         }
         return services
     }
 
-    fileprivate var status: [CoreStatus.Gates] {
+    fileprivate func status(at now: Instant) -> [CoreStatus.Gates] {
         var all: [CoreStatus.Gates] = []
         for service in Endpoint.Service.allCases {
             for environment in Environment.allCases {
                 var gates = CoreStatus.Gates(service: service, environment: environment)
                 forEachGate(of: service, environment) { gate in
-                    gates.phases[gate.breaker.phase.rawValue, default: 0] += 1
+                    gates.phases[gate.breaker.shownPhase(at: now).rawValue, default: 0] += 1
                     gates.inFlight += gate.inFlight
                     gates.waiting += gate.waiting
                     gates.limit = min(gates.limit, gate.mostCalls)

@@ -108,6 +108,10 @@ struct CircuitBreaker: Sendable {
         }
     }
 
+    /// The phase as people are told of it. A half-open one that nobody has used for long is no trouble: where nothing is
+    /// to be asked, its alert would never end.
+    func shownPhase(at now: Instant) -> Phase { isAway && !isKnownAway(at: now) ? .closed : phase }
+
     /// Calls under way of a half-open phase. Those that began before it do not count.
     var probesUnderWay: Int { if case .halfOpen(let probes) = state { probes.underWay } else { 0 } }
 
