@@ -117,13 +117,17 @@ struct ClientStatistics: Decodable, Equatable {
         let next_offset: Int64
         let fetchq_cnt: Int64
         let fetchq_size: Int64
+        let fetch_state: String
+
+        /// States of a partition that this member does not have, or gives away. Its offsets stay those of the last fetch.
+        private static let unfetched: Set = ["none", "stopping", "stopped"]
 
         /// Offsets still to be fetched, and the records that were fetched and wait; nil when it is not known.
         ///
         /// librdkafka's own `consumer_lag` counts from the last record that was taken. After the end of a transaction,
         /// aborted or deleted records it never comes back to zero, because no record follows.
         var lag: Int64? {
-            guard ls_offset >= 0, next_offset >= 0 else { return nil }
+            guard ls_offset >= 0, next_offset >= 0, !Self.unfetched.contains(fetch_state) else { return nil }
             return max(0, ls_offset - next_offset) + fetchq_cnt
         }
     }
