@@ -1,11 +1,13 @@
 import Configuration
 import Contract
-import Dispatch
 import Fulfilment
+import Glibc
 import Ledger
 import Metrics
 import Processing
+import Synchronization
 import Testing
+import Threading
 
 @testable import Worker
 
@@ -186,23 +188,34 @@ struct WorkerMetricsTests {
     }
 
     @Test("show no sample of what services are owed behind a newer one, when the apps file is read again meanwhile")
-    func reloaded() {
+    func reloaded() throws {
+        let rounds = 200
         let registry = PrometheusRegistry()
         let metrics = FulfilmentMetrics(registry)
         let apps = (0..<AppMetrics.most).map { BundleID("app-\($0)") }
         metrics.add(apps)
-        for rows in 1...200 {
-            DispatchQueue.concurrentPerform(iterations: 2) { part in
-                guard part == 0 else { return metrics.add(apps) }
-                metrics.show(
-                    apps.map { LedgerMeasure.Calls(bundleID: $0, rows: rows, refused: 0, oldest: nil) },
-                    at: Timestamp(milliseconds: 0))
+        // Both threads begin each round at once.
+        let begun = Atomic(0)
+        let ended = Atomic(0)
+        let reader = try OwnerThread(name: "reader") {
+            for round in 1...rounds {
+                while begun.load(ordering: .sequentiallyConsistent) < round { sched_yield() }
+                metrics.add(apps)
+                ended.store(round, ordering: .sequentiallyConsistent)
             }
+        }
+        for rows in 1...rounds {
+            begun.store(rows, ordering: .sequentiallyConsistent)
+            metrics.show(
+                apps.map { LedgerMeasure.Calls(bundleID: $0, rows: rows, refused: 0, oldest: nil) },
+                at: Timestamp(milliseconds: 0))
+            while ended.load(ordering: .sequentiallyConsistent) < rows { sched_yield() }
             let newest = registry.render().split(separator: "\n").count {
                 $0.hasPrefix("grantor_fulfilment_owed{app=\"app-") && $0.hasSuffix("} \(rows)")
             }
             #expect(newest == apps.count)
         }
+        reader.join()
     }
 
     @Test("count Apple's replies by status and by its own code, with a word for what is not known")
