@@ -129,9 +129,9 @@ struct SubmissionWords: Sendable {
         if let event = owed.first {
             return event.attempts == 0
                 ? "The event that says so is about to be published."
-                : "Kafka has not taken the event that says so, which is owed since \(event.owedSince.rfc3339), at "
-                    + "\(event.attempts) tries. To do: grantor check says why. Then it is published by itself: do not submit "
-                    + "again, and give nothing by hand."
+                : "Kafka has not taken the event that says so, which is owed since \(event.owedSince.rfc3339), "
+                    + "after \(SubmissionReport.attempts(event.attempts)). To do: grantor check says why. Then it is "
+                    + "published by itself: do not submit again, and give nothing by hand."
         }
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."

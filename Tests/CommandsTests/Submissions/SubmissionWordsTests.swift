@@ -52,7 +52,7 @@ struct SubmissionWordsTests {
         #expect(last(.publish, attempts: 0) == "The event that says so is about to be published.")
         #expect(
             last(.publish, attempts: 4)
-                == "Kafka has not taken the event that says so, which is owed since 2023-11-14T22:13:20.000Z, at 4 tries. To "
+                == "Kafka has not taken the event that says so, which is owed since 2023-11-14T22:13:20.000Z, after 4 attempts. To "
                 + "do: grantor check says why. Then it is published by itself: do not submit again, and give nothing by "
                 + "hand.")
         #expect(last(.call, attempts: 4) == "The app's inventory service has not been told of it yet.")
