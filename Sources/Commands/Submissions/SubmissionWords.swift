@@ -75,7 +75,7 @@ struct SubmissionWords: Sendable {
     private func retrying(_ detail: String?) -> [String?] {
         let next = next?.words ?? "soon"
         return switch cause.flatMap({ RetryCause(rawValue: $0) }) {
-        case .endpointUnavailable: ["Apple does not answer. It is asked as soon as it answers, or \(next)."]
+        case .endpointUnavailable: ["Apple does not answer. It is asked by itself as soon as it does."]
         case .signedAhead:
             [
                 "Apple signed it at a moment that has not come by this host's clock. It is tried again \(next). "
@@ -136,9 +136,10 @@ struct SubmissionWords: Sendable {
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
         case .granted, .repeated:
+            // Beside what was left out, which has to be submitted again, "again gives nothing" would mislead.
             return
-                "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event. "
-                + "Submitting again gives nothing."
+                "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event."
+                + (passedOver.isEmpty ? " Submitting again gives nothing." : "")
         case .failed, .held, .retrying: return nil
         }
     }
