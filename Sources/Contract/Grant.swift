@@ -83,6 +83,9 @@ public final class Grant: Sendable, Hashable {
     /// that was checked before it was written has.
     public var items: [Item] { product.items(times: quantity) ?? product.items }
 
+    /// Whether another system granted it, before this one came into use.
+    public var isImported: Bool { verifiedBy == VerifiedBy.imported.rawValue }
+
     /// Written by hand, as a class has no other. A test changes each member that reflection finds.
     public static func == (left: Grant, right: Grant) -> Bool {
         left === right

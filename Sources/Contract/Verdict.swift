@@ -84,6 +84,18 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case endpointUnavailable = "endpoint_unavailable"
 }
 
+extension RetryCause {
+    /// Whether it is the cause of a doubt, which ends once Apple has stayed with it for long enough.
+    public var isDoubt: Bool {
+        switch self {
+        case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .nothingNew: true
+        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound, .signedAhead,
+            .endpointUnavailable:
+            false
+        }
+    }
+}
+
 /// Why a submission waits for us, not for Apple. Never the player's fault, so it never fails.
 public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     /// 21004 for every configured shared secret.

@@ -132,7 +132,7 @@ extension SubmissionRow {
             sequence: row.sequence, state: .granted, claimant: grant.claimant, origin: grant.origin,
             receivedAt: grant.receivedAt, decidedAt: grant.grantedAt, transactionID: grant.transactionID,
             originalTransactionID: grant.originalTransactionID, productID: grant.productID, attempts: grant.attempts,
-            passedOver: grant.passedOver, isImported: grant.verifiedBy == VerifiedBy.imported.rawValue,
+            passedOver: grant.passedOver, isImported: grant.isImported,
             owable: OutboxKey.telling(of: grant.reference, to: grant.submissionID))
     }
 

@@ -158,6 +158,25 @@ final class AuditStage: @unchecked Sendable {
         try write(due.submission, .grant([Self.purchase(transaction)], by: .verifyReceipt), lease: due.lease)
     }
 
+    /// Grants what waits during the next audit: its row comes after the outbox was looked at, and its event behind the
+    /// ends of the topics, because the time of the first open record is looked at before the rows.
+    func grantMeanwhile(then change: @escaping @Sendable () -> Void = {}) throws {
+        try hold("s1")
+        _ = submit("s2")
+        topics.beforeReading(.submitted) {
+            try? self.grantWaiting("1001")
+            try? self.drain()
+            change()
+        }
+    }
+
+    /// Deletes answers as `grantor prune` does, a minute later.
+    static func prune(_ ledger: any LedgerConnection & LedgerOperator, before: Timestamp) throws {
+        let note = OperatorNote(actor: "anna", reason: "a year: enough", at: before.advanced(by: .seconds(60)))
+        try ledger.note(.prune, note.pruning(before: before))
+        _ = try ledger.prune(0...(.max), before: before, isTrial: false)
+    }
+
     /// A record that cannot be read, quarantined.
     @discardableResult
     func quarantine(_ text: String = "no JSON", isTold: Bool = true) throws -> InputRecord {

@@ -52,14 +52,7 @@ import Testing
     func publishedMeanwhile() throws {
         let stage = try AuditStage()
         defer { stage.remove() }
-        try stage.hold("s1")
-        _ = stage.submit("s2")
-        // The time of the first open record is looked at before the rows. So the row comes after the outbox was looked
-        // at, and its event behind the ends of the topics.
-        stage.topics.beforeReading(.submitted) {
-            try? stage.grantWaiting("1001")
-            try? stage.drain()
-        }
+        try stage.grantMeanwhile()
         let report = try stage.audit()
         #expect(report.verdict == .holds)
     }
@@ -253,9 +246,7 @@ import Testing
         defer { stage.remove() }
         try stage.fail("s1")
         stage.now = stage.now.advanced(by: .seconds(3_600))
-        let note = OperatorNote(actor: "anna", reason: "a year: enough", at: stage.now.advanced(by: .seconds(60)))
-        try stage.ledger.note(.prune, note.pruning(before: stage.now))
-        _ = try stage.ledger.prune(0...(.max), before: stage.now, isTrial: false)
+        try AuditStage.prune(stage.ledger, before: stage.now)
         let report = try stage.audit()
         #expect(report.words == [])
         #expect(report.gaps == ["forgotten answers"])
@@ -273,8 +264,7 @@ import Testing
         stage.now = stage.now.advanced(by: .seconds(3_600))
         let before = stage.now
         stage.beforeRows = { ledger in
-            try ledger.note(.prune, OperatorNote(actor: "anna", reason: "enough", at: before).pruning(before: before))
-            _ = try ledger.prune(0...(.max), before: before, isTrial: false)
+            try AuditStage.prune(ledger, before: before)
         }
         let report = try stage.audit()
         #expect(report.words == [])

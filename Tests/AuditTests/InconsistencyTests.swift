@@ -96,6 +96,14 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
         }
     }
 
+    private static func lacking(_ header: String, of topic: Topic) -> @Sendable (AuditStage) -> Void {
+        changed(topic) { record in
+            InputRecord(
+                origin: record.origin, key: record.key, value: record.value,
+                headers: record.headers.filter { $0.name != header }, timestamp: record.timestamp)
+        }
+    }
+
     private static let topics = [
         PlantedInconsistency(
             "an event on its topic has another value", ["event_altered 1"]
@@ -117,19 +125,11 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
         },
         PlantedInconsistency("an event on its topic lacks a header", ["event_altered 1"]) { stage in
             try stage.fail("x1")
-            changed(.failed) { record in
-                InputRecord(
-                    origin: record.origin, key: record.key, value: record.value,
-                    headers: record.headers.filter { $0.name != "ce_type" }, timestamp: record.timestamp)
-            }(stage)
+            lacking("ce_type", of: .failed)(stage)
         },
         PlantedInconsistency("an event on its topic has another subject", ["event_altered 1"]) { stage in
             try stage.fail("x1")
-            changed(.failed) { record in
-                InputRecord(
-                    origin: record.origin, key: record.key, value: record.value,
-                    headers: record.headers.filter { $0.name != "ce_subject" }, timestamp: record.timestamp)
-            }(stage)
+            lacking("ce_subject", of: .failed)(stage)
         },
         PlantedInconsistency("a second copy of an event differs", ["event_altered 1"]) { stage in
             let events = try stage.grant("x1", "2001")
@@ -286,12 +286,7 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
     func alteredMeanwhile() throws {
         let stage = try AuditStage()
         defer { stage.remove() }
-        try stage.hold("s1")
-        _ = stage.submit("s2")
-        // Behind the ends of the topics, for a row that came after the outbox was looked at.
-        stage.topics.beforeReading(.submitted) {
-            try? stage.grantWaiting("1001")
-            try? stage.drain()
+        try stage.grantMeanwhile {
             PlantedInconsistency.changed(.granted) { record in
                 InputRecord(
                     origin: record.origin, key: record.key, value: Array("{}".utf8), headers: record.headers,

@@ -35,8 +35,7 @@ struct RowFacts {
                     Fact(key, .unknownRow, partition: EventTable.grants.rawValue, number: row.sequence))
             }
             // No event tells an imported purchase, until a repeat of it asks for one.
-            let isImported = grant.verifiedBy == VerifiedBy.imported.rawValue
-            let state = isImported ? .openRow : state(.grants, grant.origin, grant.grantedAt, step)
+            let state = grant.isImported ? .openRow : state(.grants, grant.origin, grant.grantedAt, step)
             try add(GrantedEvent.event(of: grant), state, .grants, row.sequence, spool)
         case .failure(let failure):
             counts.failures += 1

@@ -21,7 +21,7 @@ enum OutboxCommand {
             header: ["OWED", "KIND", "TO", "SINCE", "NEXT TRY", "ATTEMPTS", "ANSWER"],
             rows: rows.map { row in
                 let report = OwedReport(row: row)
-                let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now).short
+                let next = NextTry(row, now: now).short
                 return [
                     row.key.text, report.kind, report.target, row.owedSince.rfc3339, next, String(row.attempts),
                     report.answer ?? "-",

@@ -44,12 +44,12 @@ struct SubmissionReport: Sendable {
     func words(now: Timestamp) -> SubmissionWords {
         var words = SubmissionWords(
             state: state, grants: record.grants.count,
-            isImported: record.grants.allSatisfy { $0.grant.verifiedBy == VerifiedBy.imported.rawValue },
+            isImported: record.grants.allSatisfy { $0.grant.isImported },
             owed: record.owed, passedOver: passedOver, now: now)
         switch (words.state, record.answer, record.waiting.first) {
         case (.held, _, let row?), (.retrying, _, let row?):
             (words.cause, words.detail) = (row.entry.cause.word, row.entry.detail)
-            words.next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now)
+            words.next = NextTry(row, now: now)
         case (.failed, .failed(let failure), _): (words.cause, words.detail) = (failure.reason, failure.detail)
         default: break
         }
@@ -199,7 +199,7 @@ struct WaitingReport: Sendable {
 
     func text(now: Timestamp) -> String {
         let (cause, endpoint) = words
-        let next = NextTry(dueAt: row.dueAt, isLeased: row.isLeased, now: now)
+        let next = NextTry(row, now: now)
         var fields = SubmissionReport.claim(row.submission.claimant, row.submission.origin)
         fields += [
             ("received", row.submission.receivedAt.rfc3339), ("cause", cause), ("detail", row.entry.detail),

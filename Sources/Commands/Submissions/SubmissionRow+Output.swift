@@ -64,13 +64,12 @@ struct NextTry: Hashable, Sendable {
         return isDue ? "soon (due since \(distance))" : "in \(distance), at \(dueAt.rfc3339)"
     }
 
-    init(dueAt: Timestamp, isLeased: Bool, now: Timestamp) {
-        (self.dueAt, self.isLeased, self.now) = (dueAt, isLeased, now)
-    }
-
-    init(_ row: OutboxRow, now: Timestamp) { self.init(dueAt: row.dueAt, isLeased: row.isLeased, now: now) }
-
     private var isDue: Bool { dueAt <= now }
 
     private var distance: String { Duration.milliseconds(abs(dueAt.milliseconds - now.milliseconds)).rough }
+}
+
+extension NextTry {
+    init(_ row: OutboxRow, now: Timestamp) { self.init(dueAt: row.dueAt, isLeased: row.isLeased, now: now) }
+    init(_ row: RetryRow, now: Timestamp) { self.init(dueAt: row.dueAt, isLeased: row.isLeased, now: now) }
 }

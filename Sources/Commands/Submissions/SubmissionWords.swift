@@ -72,30 +72,24 @@ struct SubmissionWords: Sendable {
 
     private var goesOn: String? { next.map { "Then it goes on by itself: it is tried again \($0.words)." } }
 
+    private var retryCause: RetryCause? { state == .retrying ? cause.flatMap { RetryCause(rawValue: $0) } : nil }
+
     private func retrying(_ detail: String?) -> [String?] {
         let next = next?.words ?? "soon"
-        return switch cause.flatMap({ RetryCause(rawValue: $0) }) {
-        case .endpointUnavailable: ["Apple does not answer. It is asked by itself as soon as it does."]
+        switch retryCause {
+        case .endpointUnavailable: return ["Apple does not answer. It is asked by itself as soon as it does."]
         case .signedAhead:
-            [
+            return [
                 "Apple signed it at a moment that has not come by this host's clock. It is tried again \(next). "
                     + "To do: correct this host's clock; then it goes on by itself."
             ]
-        case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .noLongerFound, .nothingNew:
-            [
+        case let cause? where cause.isDoubt:
+            return [
                 detail,
                 "That may not be Apple's last word, so it is asked again \(next). It ends if Apple stays with it, "
                     + "after six hours unless GRANTOR_DOUBT_LIMIT says otherwise.",
             ]
-        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, nil:
-            ["Apple cannot tell.", detail, "It is asked again \(next)."]
-        }
-    }
-
-    private var isInDoubt: Bool {
-        switch cause.flatMap({ RetryCause(rawValue: $0) }) {
-        case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .noLongerFound, .nothingNew: true
-        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .signedAhead, .endpointUnavailable, nil: false
+        default: return ["Apple cannot tell.", detail, "It is asked again \(next)."]
         }
     }
 
@@ -110,10 +104,11 @@ struct SubmissionWords: Sendable {
             ? nil
             : "Once the apps file lists what is missing there, the backend has to submit the evidence again, under a new id."
         let reasons = PassedOver.Reason.allCases.filter { counts[$0] != nil }.map(\.rawValue).joined(separator: ", ")
-        return [
-            "\(all) more \(all == 1 ? "purchase was" : "purchases were") left out (\(reasons)), and \(all == 1 ? "does" : "do") "
-                + "not come by \(all == 1 ? "itself" : "themselves").", listed,
-        ]
+        let leftOut =
+            all == 1
+            ? "1 more purchase was left out (\(reasons)), and does not come by itself."
+            : "\(all) more purchases were left out (\(reasons)), and do not come by themselves."
+        return [leftOut, listed]
     }
 
     /// Whether everybody knows. Nobody else hears of a grant before its service has said yes.
@@ -147,7 +142,7 @@ struct SubmissionWords: Sendable {
     private var forPlayer: String? {
         switch state {
         case .held: Self.whileItWaits
-        case .retrying: isInDoubt ? Self.whileInDoubt : Self.whileItWaits
+        case .retrying: retryCause?.isDoubt == true ? Self.whileInDoubt : Self.whileItWaits
         case .failed: reason?.wordsForPlayer
         case .granted, .repeated: owed.isEmpty ? nil : Self.whileItWaits
         }

@@ -228,16 +228,6 @@ struct RetryPolicy: Sendable {
 }
 
 extension RetryCause {
-    /// Whether it is the cause of a doubt.
-    var isDoubt: Bool {
-        switch self {
-        case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .nothingNew: true
-        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound, .signedAhead,
-            .endpointUnavailable:
-            false
-        }
-    }
-
     /// For people who look at a submission that waits.
     public var sentence: String {
         switch self {

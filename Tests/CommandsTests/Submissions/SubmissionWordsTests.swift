@@ -120,9 +120,10 @@ struct SubmissionWordsTests {
         #expect(text.contains(Self.next) == (cause != .endpointUnavailable))
         #expect(
             text.contains("Apple cannot tell.")
-                == [.unreachable, .noAnswer, .rateLimited, .temporarilyUnable].contains(cause))
+                == [.unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound].contains(cause))
         #expect(text.contains("correct this host's clock") == (cause == .signedAhead))
         let isInDoubt = text.contains("That may not be Apple's last word")
+        #expect(isInDoubt == cause.isDoubt)
         #expect(text.hasSuffix(Self.safe) == !isInDoubt)
         #expect(
             text.hasSuffix(
