@@ -27,6 +27,7 @@ struct CommandContext: Sendable {
     let ledgers: LedgerOpener
     let auditedTopics: @Sendable (KafkaSettings) -> any AuditedTopics
     let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
+    let input: @Sendable (KafkaSettings) -> any InputTopic
     let quarantine: @Sendable (KafkaSettings) -> any QuarantineTopic
     let sender: @Sendable (KafkaSettings, [Topic]) throws(CommandFailure) -> any RecordSender
     /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.

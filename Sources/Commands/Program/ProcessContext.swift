@@ -29,7 +29,7 @@ extension CommandContext {
             ledgers: .configured,
             auditedTopics: { KafkaTopics($0.client, group: $0.groupID, logger: logger) },
             cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
-            quarantine: { KafkaQuarantine($0, logger: logger) },
+            input: { KafkaInput($0, logger: logger) }, quarantine: { KafkaQuarantine($0, logger: logger) },
             sender: { settings, topics throws(CommandFailure) in
                 try KafkaRecordSender(settings, topics: topics, logger: logger)
             },

@@ -1,5 +1,7 @@
 import CommandParser
+import Configuration
 import Contract
+import Kafka
 import Ledger
 
 enum FindCommand {
@@ -14,6 +16,10 @@ enum FindCommand {
             One look through all that waits, was answered or granted, and through what is still owed of it. Original \
             transactions are found of purchases that are granted once for them. The id of an event is found nowhere: \
             its submission and its transaction stand in the event.
+
+            Where the ledger has nothing, the topics are looked through: the first \(TopicSearch.mostOfPartition) \
+            records of each partition that workers are not through with, and the latest \
+            \(TopicSearch.mostOfPartition) quarantined ones. The user of these settings needs Read on both topics.
             """,
         CommonOptions.tabulating + [CommonOptions.limit, word], run: run)
 
@@ -23,12 +29,71 @@ enum FindCommand {
             try ledger.find(word, limit: limit)
         }
         let now = context.now()
+        guard result.hits.isEmpty else {
+            return try context.output(
+                arguments.format(context).render(json: result.json) { width in result.text(now: now, width: width) })
+        }
+        let topics = try Topics.look(word, limit: limit, arguments, context)
         try context.output(
-            arguments.format(context).render(json: result.json) { width in result.text(now: now, width: width) })
-        if result.hits.isEmpty {
+            arguments.format(context).render(json: topics.json(result)) { width in topics.text(word, width: width) })
+        if let nothing = topics.nothing {
             throw CommandFailure(
-                .failed,
-                "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\": \(SubmissionWords.ofUnknown)")
+                .failed, "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\"\(nothing)")
+        }
+    }
+
+    /// The look on the topics, which may be out of reach where the ledger is not.
+    private enum Topics {
+        case searched(TopicSearch)
+        /// The word is no id.
+        case pointless
+        case unreachable(String)
+
+        static func look(
+            _ word: String, limit: Int, _ arguments: ParsedArguments, _ context: CommandContext
+        ) throws(CommandFailure) -> Topics {
+            guard !Search(word, limit: limit).queries.isEmpty else { return .pointless }
+            let rows = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.partitions() }
+            let next = rows.compactMap { row in row.next.map { (row.partition, $0) } }
+            var progress = Progress(context)
+            progress.show(nil, "The ledger has nothing of it; the topics are looked through")
+            defer { progress.end() }
+            let settings: KafkaSettings
+            do throws(CommandFailure) {
+                settings = try arguments.configuration(context) { values throws(ConfigurationError) in
+                    try KafkaSettings(values)
+                }
+            } catch {
+                return .unreachable(error.message ?? "")
+            }
+            do throws(KafkaError) {
+                return .searched(
+                    try TopicSearch(
+                        word, limit: limit, next: Dictionary(next) { first, _ in first },
+                        input: context.input(settings), quarantine: context.quarantine(settings)))
+            } catch {
+                return .unreachable(settings.words(error))
+            }
+        }
+
+        func json(_ result: SearchResult) -> JSONOutput {
+            guard case .object(var members) = result.json, case .searched(let search) = self else { return result.json }
+            members["onTopics"] = search.json
+            return .object(members)
+        }
+
+        func text(_ word: String, width: Int?) -> String {
+            if case .searched(let search) = self { search.text(word, width: width) } else { "" }
+        }
+
+        /// Nil if there are hits.
+        var nothing: String? {
+            switch self {
+            case .searched(let search): search.hits.isEmpty ? ", \(search.nothing)" : nil
+            case .pointless: ": no id is longer than \(Search.mostBytes) bytes"
+            case .unreachable(let cause):
+                ": \(SubmissionWords.ofUnknown). The topics cannot be looked through: \(cause)"
+            }
         }
     }
 }

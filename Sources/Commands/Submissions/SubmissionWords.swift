@@ -20,9 +20,7 @@ struct SubmissionWords: Sendable {
     let now: Timestamp
 
     /// Of an id that the ledger does not have, behind a colon.
-    static let ofUnknown =
-        "it is not read or not verified yet (grantor partitions list), could not be read (grantor quarantine list), or was "
-        + "never submitted"
+    static let ofUnknown = "it is not read or not verified yet, could not be read, or was never submitted"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
     /// Of what Apple has not confirmed: it may have been made up.
     static let whileInDoubt =

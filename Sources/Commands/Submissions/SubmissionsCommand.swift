@@ -125,8 +125,8 @@ enum SubmissionsCommand {
         if answer.reports.isEmpty {
             throw CommandFailure(
                 .failed,
-                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: \(SubmissionWords.ofUnknown)"
-            )
+                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: "
+                    + "\(SubmissionWords.ofUnknown) (grantor find looks on the topics, too)")
         }
     }
 

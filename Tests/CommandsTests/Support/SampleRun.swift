@@ -46,6 +46,7 @@ struct SampleRun {
     var ledger = FixedLedger()
     var cluster = FixedCluster()
     var apple = FixedApple()
+    var input = FixedInput()
     var quarantine = FixedQuarantine()
     let sender = FixedSender()
     /// The terminal's.
@@ -115,7 +116,7 @@ struct SampleRun {
                     try open()
                     return ledger.migrate()
                 }), auditedTopics: { [topics] _ in topics }, cluster: { [cluster] _ in cluster },
-            quarantine: { [quarantine] _ in quarantine },
+            input: { [input] _ in input }, quarantine: { [quarantine] _ in quarantine },
             sender: { [sender] _, _ in sender }, checkClients: { _ in }, apple: { [apple] _ in apple },
             service: { [service] _ in service },
             logHandler: { log.handler($0) })

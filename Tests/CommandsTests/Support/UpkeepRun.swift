@@ -53,7 +53,7 @@ final class UpkeepRun {
             output: { text throws(CommandFailure) in output.withLock { $0 += text } }, bytes: { _ in },
             progress: ProgressOutput(isTerminal: false) { _ in }, ledgers: .configured,
             auditedTopics: { _ in FixedTopics() }, cluster: { _ in FixedCluster() },
-            quarantine: { _ in FixedQuarantine() }, sender: { [sender] _, _ in sender },
+            input: { _ in FixedInput() }, quarantine: { _ in FixedQuarantine() }, sender: { [sender] _, _ in sender },
             checkClients: { _ in },
             apple: { _ in FixedApple() }, service: { _ in .response(status: 404, key: nil, retryAfter: nil) },
             logHandler: { _ in preconditionFailure("no command logs") })
