@@ -116,9 +116,10 @@ fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute e
 			.build/fuzzing/found/$$target Tools/Fuzzing/cases/$$target || exit 1; \
 	done
 
+# A folder of its own: other builds go on meanwhile.
 simulate: ## Run simulated fleets: SEEDS runs, each with faults of its own
-	$(SWIFT) build -c release --product grantor-simulate $(SWIFTFLAGS)
-	$$($(SWIFT) build -c release --show-bin-path)/grantor-simulate 1 $(SEEDS)
+	$(SWIFT) build -c release --product grantor-simulate --scratch-path .build/simulate $(SWIFTFLAGS)
+	.build/simulate/release/grantor-simulate 1 $(SEEDS)
 
 lint: ## Check the style of the Swift sources
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Tools Package.swift

@@ -225,7 +225,10 @@ def play(stack, alerts, say):
     postgres = stack.ids("postgres")
     run("docker", "pause", *postgres)
     players.submit(*evidence)
-    broken("PostgreSQL stands still", "GrantorReadingStopped", "GrantorNothingRead")
+    broken("PostgreSQL stands still", "GrantorReadingStopped")
+    # Those before were read, and wait for the ledger.
+    players.submit(*[players.signed() for _ in range(20)])
+    broken("more comes than is read", "GrantorNothingRead")
     run("docker", "unpause", *postgres)
     mended("PostgreSQL goes on")
 

@@ -15,8 +15,8 @@ final class ConsumerLoop {
     private static let safetyTick = Duration.seconds(1)
     /// Control events in one turn; the rest wait for the next, so that a flood of logs cannot keep commands waiting.
     private static let controlEventsPerTurn = 1000
-    /// Time that the question for committed offsets may take, and hold everything else up: the group's events too.
-    private static let fetchCommittedLimit = Duration.seconds(1)
+    /// Time that a question for offsets may take, and hold everything else up: the group's events too.
+    private static let questionLimit = Duration.seconds(1)
     /// Time for freeing the client, whatever the deadline of a stop says.
     private static let freeingReserve = Duration.seconds(1)
 
@@ -33,6 +33,8 @@ final class ConsumerLoop {
     var buffered: TopicPartition?
     var refill: PrefetchRefill
     var metrics: ConsumerMetrics
+    /// The partitions that were granted and not read when the latest statistics came.
+    private var unread: Set<TopicPartition> = []
     /// The group was asked to let this client in and has not answered yet.
     var isJoining = true
     /// The group has granted something, if only nothing.
@@ -113,13 +115,13 @@ final class ConsumerLoop {
         do throws(KafkaError) {
             guard leaving == nil else { return sink(.committedOffsets(nil)) }
             var asked = partitions
-            var offsets = try handle.committedOffsets(asked, timeout: Self.fetchCommittedLimit)
+            var offsets = try handle.committedOffsets(asked, timeout: Self.questionLimit)
             if offsets.isEmpty {
                 // Whether the group has never read the topic, or only not these partitions.
                 for topic in Set(partitions.map(\.topic)) {
-                    asked += try handle.partitions(of: topic, timeout: Self.fetchCommittedLimit)
+                    asked += try handle.partitions(of: topic, timeout: Self.questionLimit)
                 }
-                offsets = try handle.committedOffsets(asked, timeout: Self.fetchCommittedLimit)
+                offsets = try handle.committedOffsets(asked, timeout: Self.questionLimit)
             }
             sink(.committedOffsets(Dictionary(asked.map { ($0, offsets[$0]) }) { first, _ in first }))
         } catch {
@@ -191,8 +193,37 @@ final class ConsumerLoop {
             logger.warning("Kafka statistics cannot be read")
             return
         }
-        metrics.show(statistics)
+        metrics.show(
+            statistics, read: assignment.readings.keys, waiting: waiting(isConnected: statistics.isConnected))
         if statistics.isConnected { log.connected(at: .now) }
+    }
+
+    /// How many records wait in the partitions that are granted and not read, such as while the ledger is away; nil of
+    /// one where that is not known now. Nothing is fetched of them, so brokers are asked, if they are unread for a while.
+    private func waiting(isConnected: Bool) -> [TopicPartition: Int64?] {
+        let before = unread
+        unread = assignment.granted.subtracting(assignment.readings.keys)
+        let asked = isConnected && leaving == nil ? unread.intersection(before) : []
+        var offsets: (ends: [TopicPartition: Int64], committed: [TopicPartition: Int64]) = ([:], [:])
+        do throws(KafkaError) {
+            if !asked.isEmpty {
+                offsets = (
+                    try handle.endOffsets(asked, timeout: Self.questionLimit),
+                    try handle.committedOffsets(asked, timeout: Self.questionLimit)
+                )
+            }
+        } catch {
+            // The gauges stay as they were; the next statistics ask again.
+            if let failure = error.failure { metrics.count(failure) }
+        }
+        return Dictionary(
+            unread.map { partition in
+                guard let end = offsets.ends[partition], let next = offsets.committed[partition] else {
+                    return (partition, nil)
+                }
+                return (partition, max(0, end - next))
+            }
+        ) { first, _ in first }
     }
 
     // MARK: Leaving

@@ -57,35 +57,44 @@ public struct ConsumerMetrics {
     /// Counts an error by its code; librdkafka has some two hundred of them.
     func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name.lowercased()).increment() }
 
-    mutating func show(_ statistics: ClientStatistics) {
+    /// - Parameters:
+    ///   - read: The partitions that are read now. Of others librdkafka's offsets stay those of the last fetch.
+    ///   - waiting: Of partitions that the group has granted and that are not read, how many records wait; nil where the
+    ///     brokers have not said it now.
+    mutating func show(
+        _ statistics: ClientStatistics, read: some Collection<TopicPartition>, waiting: [TopicPartition: Int64?]
+    ) {
         for broker in (statistics.brokers ?? [:]).values where broker.nodeid >= 0 {
             guard let latency = broker.rtt, latency.cnt > 0 else { continue }
             let gauge = roundTrips[broker.nodeid] ?? registry.gauge(Self.roundTrip, String(broker.nodeid))
             roundTrips[broker.nodeid] = gauge
             gauge.set(Double(latency.avg) / 1_000_000)
         }
-        show(statistics.topics ?? [:])
-    }
-
-    private mutating func show(_ topics: [String: ClientStatistics.Topic]) {
-        var seen: Set<TopicPartition> = []
+        var lags = waiting
+        let read = Set(read)
         var fetched = (records: 0, bytes: 0)
-        for (topic, partitions) in topics {
+        for (topic, partitions) in statistics.topics ?? [:] {
             for (number, partition) in partitions.partitions {
                 fetched.records += Int(partition.fetchq_cnt)
                 fetched.bytes += Int(partition.fetchq_size)
                 guard let index = Int32(number), let lag = partition.lag else { continue }
                 let name = TopicPartition(topic: topic, partition: index)
-                seen.insert(name)
-                let gauge = lags[name] ?? registry.gauge(Self.lag, topic, number)
-                lags[name] = gauge
-                gauge.set(Int(lag))
+                if read.contains(name) { lags[name] = lag }
             }
         }
         fetchedRecords.set(fetched.records)
         fetchedBytes.set(fetched.bytes)
+        show(lags)
+    }
+
+    private mutating func show(_ now: [TopicPartition: Int64?]) {
+        for case (let partition, let lag?) in now {
+            let gauge = lags[partition] ?? registry.gauge(Self.lag, partition.topic, String(partition.partition))
+            lags[partition] = gauge
+            gauge.set(Int(lag))
+        }
         // A partition that went to another member must not keep showing the lag it had here.
-        for (partition, gauge) in lags where !seen.contains(partition) { gauge.set(0) }
+        for (partition, gauge) in lags where now[partition] == nil { gauge.set(0) }
     }
 }
 
@@ -117,17 +126,13 @@ struct ClientStatistics: Decodable, Equatable {
         let next_offset: Int64
         let fetchq_cnt: Int64
         let fetchq_size: Int64
-        let fetch_state: String
-
-        /// States of a partition that this member does not have, or gives away. Its offsets stay those of the last fetch.
-        private static let unfetched: Set = ["none", "stopping", "stopped"]
 
         /// Offsets still to be fetched, and the records that were fetched and wait; nil when it is not known.
         ///
         /// librdkafka's own `consumer_lag` counts from the last record that was taken. After the end of a transaction,
         /// aborted or deleted records it never comes back to zero, because no record follows.
         var lag: Int64? {
-            guard ls_offset >= 0, next_offset >= 0, !Self.unfetched.contains(fetch_state) else { return nil }
+            guard ls_offset >= 0, next_offset >= 0 else { return nil }
             return max(0, ls_offset - next_offset) + fetchq_cnt
         }
     }

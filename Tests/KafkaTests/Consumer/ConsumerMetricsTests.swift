@@ -1,3 +1,5 @@
+import Contract
+import Metrics
 import Testing
 
 @testable import Kafka
@@ -8,7 +10,7 @@ struct ClientStatisticsTests {
         let json = """
             {"name":"x","msg_cnt":3,"brokers":{"b/1":{"nodeid":1,"state":"UP","rtt":{"avg":1500,"p99":9,"cnt":2}}},
             "topics":{"t":{"topic":"t","partitions":
-            {"0":{"ls_offset":9,"next_offset":3,"fetchq_cnt":1,"fetchq_size":10,"fetch_state":"active","leader":1}}}},
+            {"0":{"ls_offset":9,"next_offset":3,"fetchq_cnt":1,"fetchq_size":10,"leader":1}}}},
             "cgrp":{"rebalance_cnt":2,"state":"up"}}
             """
         let statistics = try #require(ClientStatistics.decode(json))
@@ -22,18 +24,7 @@ struct ClientStatisticsTests {
         arguments: [(9, 9, 0, 0), (9, 9, 4, 4), (-1001, 3, 0, nil), (9, -1001, 0, nil), (9, 10, 0, 0)])
     func lag(end: Int64, next: Int64, fetched: Int64, lag: Int64?) {
         let partition = ClientStatistics.Partition(
-            ls_offset: end, next_offset: next, fetchq_cnt: fetched, fetchq_size: 0, fetch_state: "active")
-        #expect(partition.lag == lag)
-    }
-
-    @Test(
-        "A partition that went to another member has no lag here, though its offsets stay as they were",
-        arguments: [
-            ("none", nil), ("stopping", nil), ("stopped", nil), ("offset-query", 6), ("offset-wait", 6), ("active", 6),
-        ])
-    func elsewhere(state: String, lag: Int64?) {
-        let partition = ClientStatistics.Partition(
-            ls_offset: 9, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0, fetch_state: state)
+            ls_offset: end, next_offset: next, fetchq_cnt: fetched, fetchq_size: 0)
         #expect(partition.lag == lag)
     }
 
@@ -48,5 +39,38 @@ struct ClientStatisticsTests {
     @Test("A text of another form is no statistics", arguments: ["", "{", "[]", #"{"brokers":3}"#])
     func malformed(json: String) {
         #expect(ClientStatistics.decode(json) == nil)
+    }
+}
+
+struct PartitionLagTests {
+    private let registry = PrometheusRegistry()
+    private let statistics = ClientStatistics(
+        brokers: nil,
+        topics: [
+            "t": ClientStatistics.Topic(
+                partitions: ["0": .init(ls_offset: 9, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)])
+        ])
+    private let partition = TopicPartition(topic: "t", partition: 0)
+
+    private func isShown(_ lag: Int) -> Bool {
+        registry.render().contains("grantor_kafka_consumer_lag_records{topic=\"t\",partition=\"0\"} \(lag)\n")
+    }
+
+    @Test("A partition that is read has the lag of the statistics, and one that went to another member has none")
+    func elsewhere() {
+        var metrics = ConsumerMetrics(registry)
+        metrics.show(statistics, read: [partition], waiting: [:])
+        #expect(isShown(6))
+        metrics.show(statistics, read: [], waiting: [:])
+        #expect(isShown(0))
+    }
+
+    @Test("A partition that is granted and not read has what brokers say, or keeps what it had where they say nothing")
+    func unread() {
+        var metrics = ConsumerMetrics(registry)
+        metrics.show(statistics, read: [], waiting: [partition: 20])
+        #expect(isShown(20))
+        metrics.show(statistics, read: [], waiting: [partition: Optional<Int64>.none])
+        #expect(isShown(20))
     }
 }

@@ -1,6 +1,7 @@
 import Contract
 import Kafka
 import KafkaTesting
+import Metrics
 import Scheduling
 import Testing
 
@@ -80,6 +81,24 @@ struct KafkaConsumerTests {
         #expect(batch.assignmentID == 42)
         try group.serve { $0.members[0].count == 4 }
         #expect(group.members[0].values == ["6", "7", "8", "9"])
+    }
+
+    @Test("What waits in partitions that are granted and not read is asked for, as while a ledger is away")
+    func waiting() throws {
+        let topic = try kafka.makeTopic()
+        try TestProducer.fill(kafka, topic, 0..<10)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].count == 10 }
+        let partition = TopicPartition(topic: topic, partition: 0)
+        group.members[0].consumer.commit([partition: 4])
+        try group.waitUntilCommitted(0, [partition: 4])
+        group.members[0].consumer.unassign([partition])
+        try TestProducer.fill(kafka, topic, 10..<15)
+        let line = "grantor_kafka_consumer_lag_records{topic=\"\(topic)\",partition=\"0\"} "
+        try group.serve { $0.members[0].metrics.render().contains(line + "11\n") }
+        // Nothing was read of it meanwhile.
+        #expect(group.members[0].count == 10)
     }
 
     @Test("Where the group has no offset of the asked partitions, those of the topic's others come with them")
