@@ -5,6 +5,9 @@ import Ledger
 
 /// Looks again at what does not fit, now that time has passed, and names what still does not.
 struct SecondLook {
+    /// Most submissions that the ledger is asked about at once.
+    private static let mostKeys = 500
+
     private let topics: any AuditedTopics
     private let ledger: AuditedLedger
     private let plan: AuditPlan
@@ -243,16 +246,18 @@ struct SecondLook {
 
     private mutating func lookAtInput(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
         var missed: [AuditKey: [(record: InputRecord, reading: SubmissionReading)]] = [:]
-        for (_, record) in try records(of: suspicions, [.noOutcome, .notQuarantined]) {
-            let reading = SubmissionReading(record, now: now)
-            if let claimant = reading.claimant {
-                let found = try ledger.asking { ledger throws(LedgerError) in
-                    try ledger.submission(claimant.submissionKey)
-                }
-                let isThere = !found.grants.isEmpty || found.answer != nil || !found.waiting.isEmpty || found.later > 0
-                guard !isThere else { continue }
+        let suspects = try records(of: suspicions, [.noOutcome, .notQuarantined]).map { suspect in
+            (record: suspect.record, reading: SubmissionReading(suspect.record, now: now))
+        }
+        for first in stride(from: 0, to: suspects.count, by: Self.mostKeys) {
+            let group = suspects[first..<min(first + Self.mostKeys, suspects.count)]
+            let keys = Set(group.compactMap(\.reading.claimant?.submissionKey)).sorted()
+            let found = try ledger.asking { ledger throws(LedgerError) in try ledger.records(of: keys) }
+            let known = Set(zip(keys, found).filter { $1.isKnown }.map(\.0))
+            for (record, reading) in group {
+                if let key = reading.claimant?.submissionKey, known.contains(key) { continue }
+                missed[AuditKey(record.origin, &bytes), default: []].append((record, reading))
             }
-            missed[AuditKey(record.origin, &bytes), default: []].append((record, reading))
         }
         guard !missed.isEmpty else { return }
         let retained = try forgetQuarantined(&missed)

@@ -5,8 +5,9 @@ internal import Threading
 
 /// Makes the replies of a server, for one thread.
 public protocol RequestHandler {
-    /// Called for each request. Nobody else is served meanwhile.
-    mutating func reply(to head: RequestHead) -> Reply
+    /// Called with the requests that have come since the last call, at least one. Nobody else is served meanwhile.
+    /// - Returns: A reply for each, in their order.
+    mutating func replies(to heads: [RequestHead]) -> [Reply]
     /// The reply to what is no request that a handler could see.
     func refusal(_ status: Int) -> Reply
 }
@@ -100,7 +101,7 @@ public final class ProbeServer: Sendable {
 private struct FunctionHandler: RequestHandler {
     let function: @Sendable (RequestHead) -> Reply
 
-    func reply(to head: RequestHead) -> Reply { function(head) }
+    func replies(to heads: [RequestHead]) -> [Reply] { heads.map(function) }
     func refusal(_ status: Int) -> Reply { .refusal(status) }
 }
 
@@ -155,6 +156,8 @@ private final class ProbeLoop {
     func run() {
         var readinesses: [Poller.Readiness] = []
         while true {
+            // At most one of each readiness.
+            var requests: [(number: UInt64, head: RequestHead)] = []
             let due = [connections[oldest]?.deadline, acceptAt].compactMap { $0 }.min()
             sockets.poller.wait(until: due, into: &readinesses)
             let now = Instant.now
@@ -162,9 +165,10 @@ private final class ProbeLoop {
                 switch readiness.token {
                 case ProbeSockets.endToken: return
                 case ProbeSockets.listenerToken: acceptAll(at: now)
-                case let number: advance(number)
+                case let number: if let head = advance(number) { requests.append((number, head)) }
                 }
             }
+            answer(requests)
             while let connection = connections[oldest], connection.deadline <= now { remove(oldest) }
             if let at = acceptAt, at <= now, watchListener(for: .read) { acceptAt = nil }
         }
@@ -190,13 +194,35 @@ private final class ProbeLoop {
         }
     }
 
-    private func advance(_ number: UInt64) {
-        guard let connection = connections[number] else { return }
-        let before = connection.interest
-        guard connection.advance(&handler),
-            before == connection.interest
-                || (try? sockets.poller.modify(connection.descriptor, token: number, for: connection.interest)) != nil
-        else { return remove(number) }
+    /// - Returns: The request of a connection that has all of it now.
+    private func advance(_ number: UInt64) -> RequestHead? {
+        guard let connection = connections[number] else { return nil }
+        switch connection.advance(refusal: handler.refusal) {
+        case .over: remove(number)
+        case .goesOn(let interest): watch(number, connection, for: interest)
+        case .asks(let head): return head
+        }
+        return nil
+    }
+
+    private func answer(_ requests: [(number: UInt64, head: RequestHead)]) {
+        guard !requests.isEmpty else { return }
+        for ((number, head), reply) in zip(requests, handler.replies(to: requests.map(\.head))) {
+            // A newer connection may have taken its place meanwhile.
+            guard let connection = connections[number] else { continue }
+            if case .goesOn(let interest) = connection.send(reply, to: head) {
+                watch(number, connection, for: interest)
+            } else {
+                remove(number)
+            }
+        }
+    }
+
+    private func watch(_ number: UInt64, _ connection: ProbeConnection, for interest: Poller.Interest) {
+        guard connection.interest != interest else { return }
+        connection.interest = interest
+        let isWatched = (try? sockets.poller.modify(connection.descriptor, token: number, for: interest)) != nil
+        if !isWatched { remove(number) }
     }
 
     /// Closes a connection.
@@ -222,10 +248,17 @@ private final class ProbeConnection {
         case draining
     }
 
+    enum Step {
+        /// It waits for the socket, in this direction.
+        case goesOn(Poller.Interest)
+        case asks(RequestHead)
+        case over
+    }
+
     let descriptor: Int32
     let deadline: Instant
-    /// The direction that the socket is to be watched for.
-    private(set) var interest = Poller.Interest.read
+    /// The direction that the socket is watched for.
+    var interest = Poller.Interest.read
     private var phase = Phase.reading(HeadReader())
 
     init(_ descriptor: Int32, deadline: Instant) {
@@ -236,43 +269,45 @@ private final class ProbeConnection {
     deinit { close(descriptor) }
 
     /// Goes on as far as the socket lets it, one read at a time: other connections have their turn.
-    /// - Returns: false if the connection is over.
-    func advance(_ handler: inout any RequestHandler) -> Bool {
+    /// - Parameter refusal: Makes the reply to what is no request.
+    func advance(refusal: (Int) -> Reply) -> Step {
         switch phase {
-        case .reading(var reader): return read(into: &reader, &handler)
+        case .reading(var reader): return read(into: &reader, refusal)
         case .writing(let rest): return write(rest)
-        case .draining: return receive { _ in }
+        case .draining: return receive { _ in } ? .goesOn(.read) : .over
         }
     }
 
-    private func read(into reader: inout HeadReader, _ handler: inout any RequestHandler) -> Bool {
-        guard receive({ reader.append($0) }) else { return false }
+    private func read(into reader: inout HeadReader, _ refusal: (Int) -> Reply) -> Step {
+        guard receive({ reader.append($0) }) else { return .over }
         do {
             guard let head = try reader.next() else {
                 phase = .reading(reader)
-                return true
+                return .goesOn(.read)
             }
-            let reply = head.contentLength > 0 ? handler.refusal(413) : handler.reply(to: head)
-            return write((reply.head(keepsAlive: false) + (head.method == "HEAD" ? [] : reply.body))[...])
+            return head.contentLength > 0 ? send(refusal(413), to: head) : .asks(head)
         } catch {
-            let reply = handler.refusal(error.rawValue)
+            let reply = refusal(error.rawValue)
             return write((reply.head(keepsAlive: false) + reply.body)[...])
         }
     }
 
-    private func write(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        guard count >= 0 || errno == EAGAIN else { return false }
+    /// Sends the reply to its request.
+    func send(_ reply: Reply, to head: RequestHead) -> Step {
+        write((reply.head(keepsAlive: false) + (head.method == "HEAD" ? [] : reply.body))[...])
+    }
+
+    private func write(_ bytes: ArraySlice<UInt8>) -> Step {
+        let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        guard count >= 0 || errno == EAGAIN else { return .over }
         let rest = bytes.dropFirst(max(count, 0))
-        if rest.isEmpty {
-            shutdown(descriptor, Int32(SHUT_WR))
-            interest = .read
-            phase = .draining
-        } else {
-            interest = .write
+        guard rest.isEmpty else {
             phase = .writing(rest)
+            return .goesOn(.write)
         }
-        return true
+        shutdown(descriptor, Int32(SHUT_WR))
+        phase = .draining
+        return .goesOn(.read)
     }
 
     /// Reads once.

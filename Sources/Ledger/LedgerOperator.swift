@@ -12,8 +12,9 @@ public protocol LedgerOperator: LedgerUpkeep {
     /// them, or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
 
-    /// All that the ledger has of a submission; everything in it is empty for one that it does not know.
-    func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord
+    /// All that the ledger has of submissions, as it is at one moment: one record for each key, in which everything is
+    /// empty if the ledger does not know the submission.
+    func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord]
 
     /// Lists of submissions, all as they are at one moment: one list for each query, newest first, with a row for each
     /// grant.
@@ -83,6 +84,13 @@ public struct OperatorNote: Hashable, Sendable {
         self.actor = actor
         self.reason = reason
         self.at = at
+    }
+}
+
+extension LedgerOperator {
+    /// All that the ledger has of one submission.
+    public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+        try records(of: [key]).first ?? SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0)
     }
 }
 
@@ -166,6 +174,9 @@ public struct SubmissionRecord: Hashable, Sendable {
         self.waiting = waiting
         self.owed = owed
     }
+
+    /// Whether the ledger has anything of it.
+    public var isKnown: Bool { !grants.isEmpty || answer != nil || !waiting.isEmpty || later > 0 }
 }
 
 /// Which grants a list shows; members that are nil do not narrow it.

@@ -84,15 +84,26 @@ extension LedgerOperator {
     /// Looks for a word among the ids of all apps, and for what is owed of the hits.
     public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
         let search = Search(word, limit: limit)
-        guard !search.queries.isEmpty else { return search.result([]) }
-        var result = search.result(try submissions(search.queries))
-        let keys = Set(result.hits.flatMap(\.row.owable))
-        guard !keys.isEmpty else { return result }
-        let owed = Dictionary(try owed(Array(keys)).map { ($0.key, $0) }) { first, _ in first }
-        for (index, hit) in result.hits.enumerated() {
-            result.hits[index].owed = hit.row.owable.compactMap { owed[$0] }
+        return try results(of: [search]).first ?? search.result([])
+    }
+
+    /// Looks for several words: a result for each.
+    public func results(of searches: [Search]) throws(LedgerError) -> [SearchResult] {
+        let queries = searches.flatMap(\.queries)
+        var lists = try queries.isEmpty ? [][...] : submissions(queries)[...]
+        var results = searches.map { search in
+            defer { lists.removeFirst(search.queries.count) }
+            return search.result(Array(lists.prefix(search.queries.count)))
         }
-        return result
+        let keys = Set(results.flatMap { $0.hits.flatMap(\.row.owable) })
+        guard !keys.isEmpty else { return results }
+        let owed = Dictionary(try owed(Array(keys)).map { ($0.key, $0) }) { first, _ in first }
+        for place in results.indices {
+            for (index, hit) in results[place].hits.enumerated() {
+                results[place].hits[index].owed = hit.row.owable.compactMap { owed[$0] }
+            }
+        }
+        return results
     }
 }
 

@@ -12,18 +12,49 @@ extension PostgresLedger: LedgerOperator {
         }
     }
 
-    public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+    public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
         try read { (_) throws(PostgresFailure) in
+            let (grants, answers) = (GrantTable(connection: connection), AnswerTable(connection: connection))
             let retries = RetryTable(connection: connection)
-            let (grants, answers, waiting, later) = try connection.ask(
-                GrantTable(connection: connection).all(of: key), AnswerTable(connection: connection).all(of: [key]),
-                retries.all(of: key), retries.later(of: key))
-            let answer = answers.known.first
-            return SubmissionRecord(
-                grants: grants.known.reversed(), answer: answer, waiting: waiting,
-                owed: try OutboxTable(connection: connection).rows(
-                    OutboxColumns.keys(of: key, grants: grants.known.map(\.grant), answer: answer, waiting: waiting)),
-                later: grants.later + answers.later.count + later)
+            let questions = keys.map { key in
+                (
+                    grants: grants.all(of: key), answers: answers.all(of: [key]), waiting: retries.all(of: key),
+                    later: retries.later(of: key)
+                )
+            }
+            // All in one round trip.
+            let results = try connection.run(
+                questions.flatMap {
+                    [$0.grants.statement, $0.answers.statement, $0.waiting.statement, $0.later.statement]
+                })
+            var records: [SubmissionRecord] = []
+            for (place, question) in questions.enumerated() {
+                let grants = question.grants.read(results[4 * place])
+                let answers = question.answers.read(results[4 * place + 1])
+                records.append(
+                    SubmissionRecord(
+                        grants: grants.known.reversed(), answer: answers.known.first,
+                        waiting: question.waiting.read(results[4 * place + 2]), owed: [],
+                        later: grants.later + answers.later.count + question.later.read(results[4 * place + 3])))
+            }
+            return try withOwed(records, keys)
+        }
+    }
+
+    /// The records, with what is owed of each.
+    private func withOwed(
+        _ records: [SubmissionRecord], _ keys: [SubmissionKey]
+    ) throws(PostgresFailure) -> [SubmissionRecord] {
+        let owable = zip(keys, records).map { key, record in
+            OutboxColumns.keys(
+                of: key, grants: record.grants.reversed().map(\.grant), answer: record.answer, waiting: record.waiting)
+        }
+        let owed = try OutboxTable(connection: connection).rows(Array(Set(owable.joined())))
+        let byKey = Dictionary(owed.map { ($0.key, $0) }) { first, _ in first }
+        return zip(records, owable).map { record, keys in
+            SubmissionRecord(
+                grants: record.grants, answer: record.answer, waiting: record.waiting,
+                owed: keys.compactMap { byKey[$0] }, later: record.later)
         }
     }
 

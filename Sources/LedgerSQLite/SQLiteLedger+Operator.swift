@@ -15,21 +15,27 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+    public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
         try read { (_) throws(StoreError) in
-            let query = GrantQuery(bundleID: key.bundleID, submissionID: key.submissionID, limit: .max)
-            let grants = try GrantTable(database: database).page(query)
-            let answers = try AnswerTable(database: database).answers([key])
-            let answer = answers.known.first
-            let retries = RetryTable(database: database)
-            let waiting = try retries.rows(of: key)
-            let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
-            return SubmissionRecord(
-                grants: grants.reversed(), answer: answer, waiting: waiting,
-                owed: try OutboxTable(database: database).rows(
-                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting)),
-                later: later + (try retries.later(of: key)))
+            var records: [SubmissionRecord] = []
+            for key in keys { records.append(try record(of: key)) }
+            return records
         }
+    }
+
+    private func record(of key: SubmissionKey) throws(StoreError) -> SubmissionRecord {
+        let query = GrantQuery(bundleID: key.bundleID, submissionID: key.submissionID, limit: .max)
+        let grants = try GrantTable(database: database).page(query)
+        let answers = try AnswerTable(database: database).answers([key])
+        let answer = answers.known.first
+        let retries = RetryTable(database: database)
+        let waiting = try retries.rows(of: key)
+        let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
+        return SubmissionRecord(
+            grants: grants.reversed(), answer: answer, waiting: waiting,
+            owed: try OutboxTable(database: database).rows(
+                OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting)),
+            later: later + (try retries.later(of: key)))
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Synchronization
 import Testing
 
 @testable import HTTPServer
@@ -27,6 +28,47 @@ struct ProbeServerTests {
         #expect(head == String(text.dropLast("/path".count)))
         let empty = try Client(server.port).answer("GET /none HTTP/1.0\r\n\r\n")
         #expect(empty == "HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+    }
+
+    /// Holds its first call up until a test lets it go on, and keeps what each call came with.
+    private final class Turns: RequestHandler, Sendable {
+        let paths = Mutex<[[String]]>([])
+        let (hasBegun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+        func replies(to heads: [RequestHead]) -> [Reply] {
+            let isFirst = paths.withLock { paths in
+                paths.append(heads.map(\.path))
+                return paths.count == 1
+            }
+            if isFirst {
+                hasBegun.signal()
+                mayGoOn.wait()
+            }
+            return heads.map { Reply(status: 200, body: Array($0.path.utf8)) }
+        }
+
+        func refusal(_ status: Int) -> Reply { .refusal(status) }
+    }
+
+    @Test func `requests that come while others are answered are handed over together, and each gets its own reply`()
+        throws
+    {
+        let turns = Turns()
+        let server = try ProbeServer(host: "127.0.0.1", port: 0) { turns }
+        let first = try Client(server.port)
+        first.send(Array("GET /first HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        turns.hasBegun.wait()
+        let others = try (0..<5).map { number in
+            let client = try Client(server.port)
+            client.send(Array("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+            return client
+        }
+        turns.mayGoOn.signal()
+        #expect(try first.answer("").hasSuffix("\r\n\r\n/first"))
+        for (number, client) in others.enumerated() {
+            #expect(try client.answer("").hasSuffix("\r\n\r\n/\(number)"))
+        }
+        #expect(turns.paths.withLock { $0.map { $0.sorted() } } == [["/first"], ["/0", "/1", "/2", "/3", "/4"]])
     }
 
     @Test func `a request may come byte by byte, and an answer may be longer than the socket's buffer`() throws {

@@ -51,6 +51,19 @@ extension LedgerConformance {
             try expect(
                 try subject.ledger.grants(GrantQuery(transactionID: "11")).map(\.grant.transactionID), ["12"], "grants")
         },
+        ConformanceRule("Several submissions have a record each, in their order") { subject in
+            try subject.own()
+            try subject.write(
+                Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true),
+                Samples.fail(Samples.submission("s2", offset: 8)), Samples.wait(Samples.submission("s3", offset: 9)))
+            let keys = ["s3", "unknown", "s1", "s2", "s1"].map {
+                SubmissionKey(bundleID: Samples.app, submissionID: SubmissionID($0))
+            }
+            let records = try subject.ledger.records(of: keys)
+            try expect(records, try keys.map { try subject.ledger.submission($0) }, "records")
+            try expect(records.map(\.isKnown), [true, false, true, true, true], "known")
+            try expect(try subject.ledger.records(of: []), [], "none")
+        },
         ConformanceRule("A submission's record has all that is owed for it") { subject in
             try subject.own()
             let key = SubmissionKey(bundleID: Samples.app, submissionID: "s1")

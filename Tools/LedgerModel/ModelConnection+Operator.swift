@@ -8,7 +8,13 @@ extension ModelConnection: LedgerOperator {
         !partitions.contains(where: model.tables.refuses)
     }
 
-    public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+    public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
+        var records: [SubmissionRecord] = []
+        for key in keys { records.append(try record(of: key)) }
+        return records
+    }
+
+    private func record(of key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         let tables = model.tables
         let grants = tables.grantRows.filter { $0.grant.claimant.submissionKey == key }
         let answer = tables.answers[key]?.answer

@@ -7,7 +7,7 @@ import Logging
 import Metrics
 import Scheduling
 
-/// Answers the requests of the read-only API, one after the other, on the server's thread.
+/// Answers the requests of the read-only API on the server's thread, those together that have come meanwhile.
 ///
 /// Its ledger's connection is its own, so whatever is asked, no worker's call waits for it. A question that fails is
 /// refused alone. Where no connection comes about, or one is lost, the ledger is left alone for as long as that took,
@@ -43,16 +43,27 @@ struct APIHandler: RequestHandler {
         self.open = open
     }
 
-    mutating func reply(to head: RequestHead) -> Reply {
+    mutating func replies(to heads: [RequestHead]) -> [Reply] {
         let start = now()
-        var reply: Reply
-        do throws(APIRefusal) {
-            reply = try answer(head, at: start)
-        } catch {
-            reply = error.reply
+        var requests: [Result<APIRequest, APIRefusal>] = []
+        for head in heads {
+            do throws(APIRefusal) {
+                requests.append(.success(try request(of: head, at: start)))
+            } catch {
+                requests.append(.failure(error))
+            }
         }
-        metrics.answered(reply.status, took: now() - start)
-        return reply
+        var answers = answers(to: requests.compactMap { try? $0.get() })[...]
+        return requests.map { request in
+            let answer: Result<Reply, APIRefusal> = request.flatMap { _ in answers.removeFirst() }
+            let reply =
+                switch answer {
+                case .success(let reply): reply
+                case .failure(let refusal): refusal.reply
+                }
+            metrics.answered(reply.status, took: now() - start)
+            return reply
+        }
     }
 
     func refusal(_ status: Int) -> Reply {
@@ -60,20 +71,47 @@ struct APIHandler: RequestHandler {
         return APIRefusal.unreadable(status: status).reply
     }
 
-    private mutating func answer(_ head: RequestHead, at start: Instant) throws(APIRefusal) -> Reply {
+    private mutating func request(of head: RequestHead, at start: Instant) throws(APIRefusal) -> APIRequest {
         let token = try token(of: head)
         let request = try APIRequest(head)
         if let seconds = budget.take(token, at: start) { throw .tooManyRequests(retryAfter: seconds) }
-        switch request {
-        case .submission(let key):
-            let answer = try ask { ledger throws(LedgerError) in
-                try ledger.answer(key.submissionID, of: [key.bundleID], withActions: false)
+        return request
+    }
+
+    // MARK: Questions
+
+    /// Asks all questions together, which takes as many round trips as one. Where that fails each is asked alone, so that
+    /// only the question is refused that cannot be answered.
+    private mutating func answers(to requests: [APIRequest]) -> [Result<Reply, APIRefusal>] {
+        guard !requests.isEmpty else { return [] }
+        do throws(APIRefusal) {
+            return try ask { ledger throws(LedgerError) in try Self.answers(to: requests, from: ledger) }
+        } catch {
+            guard requests.count > 1 else { return [.failure(error)] }
+        }
+        return requests.flatMap { answers(to: [$0]) }
+    }
+
+    private static func answers(
+        to requests: [APIRequest], from ledger: any LedgerOperator
+    ) throws(LedgerError) -> [Result<Reply, APIRefusal>] {
+        var (keys, searches): ([SubmissionKey], [Search]) = ([], [])
+        for request in requests {
+            switch request {
+            case .submission(let key): keys.append(key)
+            case .find(let word, let limit): searches.append(Search(word, limit: limit))
             }
-            guard !answer.reports.isEmpty || answer.later > 0 else { throw .unknownSubmission }
-            return APIReply.json(200, answer.json(mostGrants: Self.mostGrants))
-        case .find(let word, let limit):
-            let result = try ask { ledger throws(LedgerError) in try ledger.find(word, limit: limit) }
-            return APIReply.json(200, result.json)
+        }
+        var submissions = try keys.isEmpty ? [] : ledger.answers(to: keys)[...]
+        var results = try searches.isEmpty ? [] : ledger.results(of: searches)[...]
+        return requests.map { request in
+            switch request {
+            case .submission:
+                let answer = submissions.removeFirst()
+                guard !answer.reports.isEmpty || answer.later > 0 else { return .failure(.unknownSubmission) }
+                return .success(APIReply.json(200, answer.json(mostGrants: mostGrants)))
+            case .find: return .success(APIReply.json(200, results.removeFirst().json))
+            }
         }
     }
 

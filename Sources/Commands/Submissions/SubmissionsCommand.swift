@@ -235,6 +235,11 @@ struct SubmissionAnswer: Sendable {
     /// Rows that only a later version can read.
     var later = 0
 
+    fileprivate mutating func add(_ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?) {
+        later += record.later
+        reports += SubmissionReport.all(key, record, actions: actions)
+    }
+
     var json: JSONOutput { json(mostGrants: .max) }
 
     /// - Parameter mostGrants: Of each report; the oldest are shown.
@@ -266,17 +271,21 @@ extension LedgerOperator {
         return Set(try submissions(queries).joined().map(\.claimant.bundleID)).sorted()
     }
 
-    /// - Parameter withActions: Whether operators' actions are in the answer, and with them operators' names.
-    func answer(
-        _ id: SubmissionID, of apps: [BundleID], withActions: Bool = true
-    ) throws(LedgerError) -> SubmissionAnswer {
+    func answer(_ id: SubmissionID, of apps: [BundleID]) throws(LedgerError) -> SubmissionAnswer {
         var answer = SubmissionAnswer()
-        for bundleID in apps {
-            let key = SubmissionKey(bundleID: bundleID, submissionID: id)
-            let record = try submission(key)
-            answer.later += record.later
-            answer.reports += SubmissionReport.all(key, record, actions: withActions ? try actions(on: key) : nil)
+        let keys = apps.map { SubmissionKey(bundleID: $0, submissionID: id) }
+        for (key, record) in zip(keys, try records(of: keys)) {
+            answer.add(record, of: key, actions: try actions(on: key))
         }
         return answer
+    }
+
+    /// One answer for each key, without operators' actions: they have operators' names.
+    func answers(to keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionAnswer] {
+        zip(keys, try records(of: keys)).map { key, record in
+            var answer = SubmissionAnswer()
+            answer.add(record, of: key, actions: nil)
+            return answer
+        }
     }
 }

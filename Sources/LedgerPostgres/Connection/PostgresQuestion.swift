@@ -9,18 +9,7 @@ struct PostgresQuestion<Answer> {
 }
 
 extension PostgresConnection {
-    /// Asks several questions in one round trip.
-    func ask<each Answer>(
-        _ question: repeat PostgresQuestion<each Answer>
-    ) throws(PostgresFailure) -> (repeat each Answer) {
-        var statements: [PostgresStatement] = []
-        for question in repeat each question { statements.append(question.statement) }
-        let results = try run(statements)
-        var next = 0
-        func take() -> PostgresResult {
-            defer { next += 1 }
-            return results[next]
-        }
-        return (repeat (each question).read(take()))
+    func ask<Answer>(_ question: PostgresQuestion<Answer>) throws(PostgresFailure) -> Answer {
+        question.read(try run(question.statement))
     }
 }

@@ -138,6 +138,29 @@ struct APIHandlerTests {
         #expect(stage.log.last?.contains("questions are answered again") == true)
     }
 
+    @Test("Questions that have come together are asked together, and each has its own answer")
+    func together() throws {
+        let stage = try APIStage()
+        let targets = [
+            "/v1/find?word=u-1&limit=3", Self.granted, "/nowhere", "/v1/find?word=gone",
+            "/v1/submissions/com.example.game/gone", "/v1/submissions/com.example.game/failed",
+        ]
+        let alone = try targets.map { target in
+            let reply = try stage.reply(target)
+            return "\(reply.status) \(reply.body)"
+        }
+        #expect(try stage.replies(targets).map { "\($0.status) \($0.body)" } == alone)
+        #expect(stage.openings == 1)
+    }
+
+    @Test("Of questions that have come together only those are refused that the ledger does not answer")
+    func oneOfMany() throws {
+        let stage = try APIStage()
+        stage.ledger.refuse(.unavailable(detail: "a statement took too long"))
+        let replies = try stage.replies(["/v1/find?word=u-1", Self.granted, "/v1/find?word=gone"])
+        #expect(replies.map(\.status) == [200, 503, 200])
+    }
+
     @Test("A connection that is lost at a question is a ledger that is away")
     func lost() throws {
         let stage = try APIStage()

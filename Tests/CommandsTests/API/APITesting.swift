@@ -86,7 +86,14 @@ final class APIStage {
     func reply(
         _ target: String, method: String = "GET", token: String? = APITesting.token
     ) throws -> (status: Int, body: String, fields: [HeaderField]) {
-        let reply = handler.reply(to: try APITesting.head(target, method: method, token: token))
+        let reply = try #require(
+            handler.replies(to: [try APITesting.head(target, method: method, token: token)]).first)
         return (reply.status, String(decoding: reply.body, as: UTF8.self), reply.fields)
+    }
+
+    /// The replies to requests that have come together.
+    func replies(_ targets: [String]) throws -> [(status: Int, body: String)] {
+        handler.replies(to: try targets.map { try APITesting.head($0) })
+            .map { ($0.status, String(decoding: $0.body, as: UTF8.self)) }
     }
 }

@@ -47,7 +47,13 @@ final class FixedLedger: LedgerOperator, Sendable {
     /// It is a new one.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool { partitions.isEmpty }
 
-    func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+    func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
+        var records: [SubmissionRecord] = []
+        for key in keys { records.append(try record(of: key)) }
+        return records
+    }
+
+    private func record(of key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         note("submission \(key.bundleID)/\(key.submissionID)")
         if let error = refusal.withLock({ $0 }) { throw error }
         guard key.bundleID == "com.example.game" else { return Self.record() }
