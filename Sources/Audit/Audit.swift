@@ -11,7 +11,7 @@ import Threading
 ///
 /// 1. *How far the input is complete*: the group's offsets and the ledger's checkpoints. A record below has its outcome
 ///    in the ledger, and its events were acknowledged or are owed.
-/// 2. *What the outbox owes.* An event that was owed is still owed now, or was acknowledged before.
+/// 2. *The rows of the outbox.* An event that was owed is still owed now, or was acknowledged before.
 /// 3. *Where the topics end.* So every event of 1 that 2 has not is below these ends. A record of a topic of events has
 ///    its row already.
 /// 4. *The rows*, in the order of ``AuditedTable``, and *the records* below the ends.

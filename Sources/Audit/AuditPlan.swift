@@ -14,9 +14,9 @@ struct AuditPlan {
     let partitions: [TopicPartition]
     /// The topic of each.
     private let kinds: [Topic]
-    /// What is read of each.
+    /// The offsets that are read of each.
     let stretches: [TopicPartition: Range<Int64>]
-    /// What each held.
+    /// The offsets that each held.
     let held: [TopicPartition: Range<Int64>]
     let names: [Topic: String]
     let startedAt: Timestamp
@@ -51,7 +51,7 @@ struct AuditPlan {
         let places = try Self.asking { () throws(KafkaError) in try topics.offsets(of: input) }
         let committed = try Self.asking { () throws(KafkaError) in try topics.committed(in: places.keys.sorted()) }
         if !ledger.isStandby { passed.merge(committed, uniquingKeysWith: max) }
-        // 2. What the outbox owes.
+        // 2. The rows of the outbox.
         var outbox = OutboxLook(now: now, isStandby: ledger.isStandby)
         try ledger.read(.outbox) { outbox.take($0) }
         // 3. Where the topics end.
@@ -154,7 +154,7 @@ struct AuditPlan {
         return Read(records: records, facts: try spool.finish())
     }
 
-    /// What all of it came to.
+    /// The report of all of it.
     func report(_ records: TopicFacts, _ rows: RowFacts, _ judge: Judge, _ second: SecondLook) -> AuditReport {
         var counts = rows.counts
         counts.records = records.counts.records
@@ -192,7 +192,7 @@ struct AuditPlan {
     }
 }
 
-/// What an audit finds in the outbox.
+/// An audit's findings in the outbox.
 private struct OutboxLook {
     let now: Timestamp
     /// A standby may be behind by any time, so that what looks overdue may be done long since.

@@ -78,8 +78,8 @@ struct SecondLook {
                 untold[id] = Untold(row: row, table: table, mend: .event(key), content: bytes.content(of: event))
             }
         }
-        // A row that came after the outbox was looked at, with the row of the outbox that is gone by now, was told: behind
-        // the ends of the first look.
+        // A row may have come after the outbox was looked at, and its row of the outbox may be gone by now. Then it was
+        // told: behind the ends of the first look.
         var scratch = AuditBytes()
         for table in EventTable.allCases where !untold.isEmpty {
             try readBehind(table.topic) { record in
@@ -204,8 +204,8 @@ struct SecondLook {
         }
     }
 
-    /// Whether answers of before may be missing. An operator is written down before the first answer goes, so this is
-    /// asked once answers were missed: then it knows of those who began during the audit, too.
+    /// Whether answers of before may be missing. An operator is written down before the first answer goes. This is
+    /// asked once answers were missed, so it knows of operators who began during the audit, too.
     private func forgottenBefore() throws(AuditError) -> Timestamp? {
         AuditWindow.forgotten(
             by: try ledger.asking { ledger throws(LedgerError) in try ledger.actions(on: nil) })

@@ -107,8 +107,8 @@ private struct URLParts {
 }
 
 extension URLComponents {
-    /// Nil where a character would have to be escaped, and where host or port cannot be one: libcurl would refuse it
-    /// later, without the setting's name.
+    /// Nil where a character would have to be escaped, and where host or port cannot be one. The refusal of libcurl
+    /// would come later, without the setting's name.
     fileprivate init?(strict text: String) {
         self.init(string: text, encodingInvalidCharacters: false)
         guard let host, HostAndPort("\(host):\(port ?? 443)", ports: 1...65535) != nil else { return nil }

@@ -1,4 +1,4 @@
-/// What a failure means for those who submit, and for the player: docs/integration.md has the same words.
+/// The meaning of a failure for those who submit, and for the player: docs/integration.md has the same words.
 extension FailureReason {
     /// Whether to submit once more.
     public enum Again: String, Sendable {

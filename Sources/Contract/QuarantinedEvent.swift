@@ -39,9 +39,9 @@ public enum QuarantineHeader: String, Hashable, Sendable, CaseIterable {
     case digest = "x-quarantine-sha256"
     case size = "x-quarantine-size"
 
-    /// Those of every record, in their order.
+    /// The headers of every record, in their order.
     static let label: [QuarantineHeader] = [.reason, .time, .topic, .partition, .offset, .id]
-    /// Those that a stub has behind them, in their order.
+    /// The headers that a stub has behind them, in their order.
     static let ofStub: [QuarantineHeader] = [.stub, .digest, .size]
 }
 
@@ -99,11 +99,11 @@ public enum QuarantinedEvent {
     }
 }
 
-/// What the worker has written on a record of the quarantine topic, apart from what the record came with.
+/// The worker's headers on a record of the quarantine topic, apart from the headers that the record came with.
 ///
 /// A producer may send the same names, such as with a copy of a quarantined record. So only the last headers that have
 /// all names of a label, one behind the other, are the worker's. A stub has its further ones right behind them, and
-/// nothing before. Whatever else is there is the producer's.
+/// nothing before. Everything else is the producer's.
 public struct QuarantineLabel: Hashable, Sendable {
     /// Of a stub: the value that the topic did not take.
     public struct Content: Hashable, Sendable {

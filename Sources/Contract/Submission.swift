@@ -130,8 +130,9 @@ public final class Submission: Sendable, Hashable {
     public let claim: Claim
     public let evidence: Evidence
     public let origin: Origin
-    /// When it was submitted. It is the time of its record, as far as that can be true: never later than it was read,
-    /// and never before its evidence was made, see ``SubmissionReading``. Ends of subscriptions are held against it.
+    /// When it was submitted. It is the time of its record, as far as that can be true. It is never later than the
+    /// record was read, and never before its evidence was made, see ``SubmissionReading``. Ends of subscriptions are
+    /// held against it.
     public let receivedAt: Timestamp
 
     public init(

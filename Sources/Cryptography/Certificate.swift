@@ -58,7 +58,7 @@ public final class Certificate: @unchecked Sendable {
 
     /// Reads DER.
     /// - Throws: `CertificateUnreadable` for bytes that are not one certificate of version 3 in DER, of up to
-    ///   ``maxBytes``; and for one with an extension that stands twice or contradicts itself.
+    ///   ``maxBytes``. It is also thrown for a certificate with an extension that stands twice or contradicts itself.
     public init(der: some Collection<UInt8>) throws(CertificateUnreadable) {
         let der = Array(der)
         guard der.count <= Self.maxBytes, let handle = Self.decode(der) else {

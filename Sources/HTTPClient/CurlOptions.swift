@@ -109,8 +109,8 @@ extension CurlOptions {
         try set(CURLOPT_MAXLIFETIME_CONN, configuration.maxConnectionAge.wholeSeconds)
         try set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Every request in flight holds both buffers. The first takes one TLS record of a receipt. libcurl adds a byte
-        // to the second, which a page holds then; a longer reply comes in pieces.
+        // Every request in flight holds both buffers. The first takes one TLS record of a receipt. A page holds the
+        // second with the byte that libcurl adds; a longer reply comes in pieces.
         try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 << 10)
         try set(CURLOPT_BUFFERSIZE, (4 << 10) - 1)
     }
@@ -130,8 +130,8 @@ extension CurlOptions {
         }
     }
 
-    /// Sets the body; without one, says that there is none to be sent. libcurl reads the bytes while the transfer runs,
-    /// and again if it has to send it anew: they have to outlive it.
+    /// Sets the body; without one, says that there is none to be sent. The bytes have to outlive the transfer: libcurl
+    /// reads them while it runs, and again if it has to send them anew.
     func apply(_ body: HTTPBody?) throws(CurlFailure) {
         guard let body else { return try set(CURLOPT_HTTPGET, 1) }
         try set(CURLOPT_POST, 1)

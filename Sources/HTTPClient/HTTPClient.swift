@@ -18,9 +18,9 @@ public final class HTTPClient: Sendable {
     /// Starts the thread; nothing is connected yet.
     /// - Parameters:
     ///   - logger: Gets failures at debug level: their kind and libcurl's text.
-    ///   - sink: Gets every call's outcome once, on the client's thread, at most once in a turn of its loop and with all
-    ///     outcomes of that turn, in the order in which they came. All connections wait while it runs: it computes for
-    ///     microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
+    ///   - sink: Gets every call's outcome once, on the client's thread. It is called at most once in a turn of the
+    ///     loop, with all outcomes of that turn in the order in which they came. All connections wait while it runs: it
+    ///     computes for microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
     /// - Throws: ``HTTPClientError/unreadableAuthorities(errno:)``, ``HTTPClientError/resourcesExhausted(_:errno:)`` and
     ///   ``HTTPClientError/libraryFault(_:)``.
     public init(

@@ -1,8 +1,8 @@
 /// Reads the head of one request out of bytes as they come, as strictly as HTTP/1.1 allows (RFC 9112).
 ///
 /// Lenient readers of one message and strict ones of the same message disagree on where it ends, and that is how
-/// requests are smuggled. So lines end in CR LF and nothing else, no field is folded, no white space stands before a
-/// colon, there is one `Host` and at most one `Content-Length`, of digits. Transfer codings are refused: a body has a
+/// requests are smuggled. So lines end in CR LF and nothing else, no field is folded, and no white space stands before
+/// a colon. There is one `Host` and at most one `Content-Length`, of digits. Transfer codings are refused: a body has a
 /// length. Targets are paths (origin form) only.
 ///
 /// The result depends on the bytes alone, not on the pieces in which they come.

@@ -15,7 +15,7 @@ public protocol RequestHandler {
 /// Answers short questions over plain HTTP/1.1: one thread, epoll, one request per connection, no bodies.
 ///
 /// Its clients may be slow, broken or hostile. A connection has ``connectionTime`` from its first moment to its last
-/// one, and at ``maxConnections`` a new one takes the oldest one's place, so nobody keeps others out. It serves until
+/// one. At ``maxConnections`` a new one takes the oldest one's place, so nobody keeps others out. It serves until
 /// ``stop()``, or until nobody holds it any more.
 ///
 ///     let server = try ProbeServer(host: "127.0.0.1", port: 8080) { head in
@@ -244,7 +244,7 @@ private final class ProbeConnection {
         case reading(HeadReader)
         case writing(ArraySlice<UInt8>)
         /// The answer is sent. A socket that is closed over unread bytes resets, and the answer with it (RFC 9112,
-        /// section 9.6), so the client's side is read to its end.
+        /// section 9.6). So the client's side is read to its end.
         case draining
     }
 

@@ -118,8 +118,8 @@ extension KafkaAdmin {
     /// The offsets that the partitions of topics hold: from the oldest that is retained to the next to be written.
     /// Partitions are asked one after the other, so that each answer is of a moment of its own.
     ///
-    /// - Throws: `transient` (`UNKNOWN_TOPIC_OR_PART`) for a topic that is not there, `transient` when a partition has
-    ///   no leader or not all answered within `timeout`, `denied`, configuration errors.
+    /// - Throws: `transient` (`UNKNOWN_TOPIC_OR_PART`) for a topic that is not there, `denied`, configuration errors.
+    ///   The error is also `transient` when a partition has no leader or not all answered within `timeout`.
     public func offsets(
         of topics: [String], timeout: Duration = .seconds(30)
     ) throws(KafkaError) -> [TopicPartition: Range<Int64>] {

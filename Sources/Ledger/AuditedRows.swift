@@ -71,7 +71,7 @@ public enum UntoldEvent: Hashable, Sendable {
     /// A record that cannot be read.
     case record(QuarantineStub)
 
-    /// What is added to the outbox.
+    /// The row that is added to the outbox.
     public var outboxRow: NewOutboxRow {
         switch self {
         case .event(let key): NewOutboxRow(publishing: key)

@@ -33,7 +33,7 @@ extension AttemptHistory {
 }
 
 extension PassedOver {
-    /// The form of a column: a line with each reason and its number, then a line for each named purchase with its
+    /// The form of a column: a line with each reason and its number. A line for each named purchase follows, with its
     /// reason, transaction and product.
     public var text: String {
         let counted = Reason.allCases.compactMap { reason in counts[reason].map { "\(reason.rawValue) \($0)" } }

@@ -1,8 +1,8 @@
 public import Contract
 
 /// A consumer group of a Kafka cluster, and the topics that its workers read and write. A ledger belongs to one: its
-/// checkpoints are offsets of that cluster's topics, and its group reads on from them. What waits in it, and its outbox,
-/// are told on those topics.
+/// checkpoints are offsets of that cluster's topics, and its group reads on from them. The submissions that wait in it,
+/// and its outbox, are told on those topics.
 public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
     public let name: String
     /// The cluster's id; nil where its brokers tell none, or where nobody has asked them yet.

@@ -22,7 +22,7 @@ public struct Erasure: Hashable, Sendable {
 }
 
 /// Stands in for ids of a person, by a key that the ledger does not have. The same id has the same pseudonym as long as
-/// the key is the same, so whoever has the key and an id can find its rows again.
+/// the key is the same. So somebody who has the key and an id can find its rows again.
 public struct Pseudonyms: Hashable, Sendable {
     /// Least bytes of a key: fewer could be guessed, and with them the ids.
     public static let leastKeyBytes = 32
@@ -54,7 +54,7 @@ extension UserID {
     }
 }
 
-/// What became of one call for an ``Erasure``.
+/// The result of one call for an ``Erasure``.
 public enum ErasureResult: Hashable, Sendable {
     /// So many rows were changed, or would be.
     case done(Rows)
@@ -69,7 +69,7 @@ public enum ErasureResult: Hashable, Sendable {
         /// Whether none is left that this version can read.
         public var isComplete: Bool
         /// Grants that only a later version can read: they keep the user's ids. Counted once all others are through, by
-        /// a trial as of one moment. What is applied may count grants that have come meanwhile, too.
+        /// a trial as of one moment. An erasure that is applied may count grants that have come meanwhile, too.
         public var later: Int
 
         public init(grants: Int, answers: Int, actions: Int, isComplete: Bool, later: Int = 0) {

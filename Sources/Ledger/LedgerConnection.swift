@@ -63,8 +63,8 @@ public protocol LedgerConnection: AnyObject {
     /// Ends leases, so that another worker may take the rows at once; their rows have ended no worker.
     func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError)
 
-    /// Adds what is owed, under its ownership; false for each whose generation is an old one, and for the event of a
-    /// failure that is gone, such as for its age: the record is to be read and decided again.
+    /// Adds what is owed, under its ownership. False for each whose generation is an old one, and for the event of a
+    /// failure that is gone, such as for its age. Then the record is to be read and decided again.
     func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool]
 
     /// Leases due rows of the outbox. A row that this version cannot render counts as tried, and is due again in a

@@ -12,7 +12,7 @@ public protocol LedgerOperator: LedgerUpkeep {
     /// them, or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
 
-    /// All that the ledger has of submissions, as it is at one moment: one record for each key, in which everything is
+    /// All that the ledger has of submissions, as it is at one moment: one record for each key. Everything in it is
     /// empty if the ledger does not know the submission.
     func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord]
 

@@ -1,7 +1,7 @@
 public import Contract
 
-/// What operators do to many rows of a ledger, piece by piece. Each call is one transaction, short enough for workers
-/// beside it; a command makes many of them and may be stopped between any two.
+/// The work of operators on many rows of a ledger, piece by piece. Each call is one transaction, short enough for
+/// workers beside it; a command makes many of them and may be stopped between any two.
 public protocol LedgerUpkeep: AnyObject {
     /// The places of a table's first and last row; nil while it is empty.
     func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>?
@@ -32,6 +32,6 @@ public protocol LedgerUpkeep: AnyObject {
     /// Replaces a user's ids by pseudonyms in at most ``Erasure/most`` grants, and deletes as many of the user's answers.
     /// Purchases keep their keys, so nothing can be granted again. Nothing is changed while a submission of the user's
     /// waits, or while something is owed to the user. Grants that only a later version can read stay, and are counted.
-    /// - Parameter note: Who does it and why; nil for a trial, which changes nothing.
+    /// - Parameter note: The operator who does it, and why; nil for a trial, which changes nothing.
     func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult
 }

@@ -1,8 +1,8 @@
 /// The version of a ledger's schema, and which programs work with it.
 ///
 /// A step takes nothing away that a program of the version before uses. So a program works with its own version and
-/// with the next one: `grantor migrate` of a new release runs first, and then workers are replaced one after the other.
-/// docs/versions.md has the whole rule.
+/// with the next one. The `grantor migrate` of a new release runs first, and then workers are replaced one after the
+/// other. docs/versions.md has the whole rule.
 public enum SchemaVersion {
     /// Why a program of one version cannot work with a ledger of another; nil if it can. The text is for people.
     /// - Parameter found: The ledger's; 0 where there is none.

@@ -22,9 +22,9 @@ final class LedgerMark: Sendable {
     var wasOpened: Bool { place.withLock { $0 != nil } }
 
     /// Remembers where a new session is. The other sessions are lost if that is a later timeline.
-    /// - Throws: `.unreachable` for a place that a later one has replaced: a primary that does not know of its end.
-    ///   `.unfit` for another ledger: what this process has in hand is the former one's. A new process looks whether the
-    ///   group's offsets go with it.
+    /// - Throws: `.unreachable` for a place that a later one has replaced: a primary that does not know of its end. The
+    ///   error is `.unfit` for another ledger: everything that this process has in hand is the former one's. A new
+    ///   process looks whether the group's offsets go with it.
     func open(_ found: LedgerPlace) throws(PostgresFailure) {
         try place.withLock { (place) throws(PostgresFailure) in
             if let known = place {

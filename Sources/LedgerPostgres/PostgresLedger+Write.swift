@@ -78,7 +78,7 @@ extension PostgresLedger {
     private static let mostKnownProducts = 10_000
 
     /// Writes decisions in one transaction in full form, or nothing of it. A submission that could be decided in part
-    /// alone is left out, and the others are written again: no grant is deleted here, not even an uncommitted one.
+    /// alone is left out, and the others are written again. No grant is deleted here, not even an uncommitted one.
     private func writeWhole(_ batch: [Decision]) throws(PostgresFailure) -> [DecisionResult] {
         var results = Array(repeating: DecisionResult.undecided, count: batch.count)
         var rest = Array(batch.indices)

@@ -12,8 +12,8 @@ public struct PostgresLedgerConfiguration: Sendable {
     private(set) var mayBeStandby = false
     /// Milliseconds for which a sample of what waits is good enough. One worker takes it, the others read it.
     var sampleMilliseconds: Int64 = 9_000
-    /// It is also good for so many times as long as it took: however much waits, counting it takes the server a twentieth
-    /// of a core.
+    /// It is also good for so many times as long as it took. However much waits, counting it takes the server a
+    /// twentieth of a core.
     var sampleRest: Int64 = 20
     /// The ledger's clock, by which rows are due and leases end; nil for the database's own.
     var clock: (@Sendable () -> Timestamp)?
@@ -33,8 +33,8 @@ public struct PostgresLedgerConfiguration: Sendable {
 }
 
 extension PostgresLedgerConfiguration {
-    /// The same ledger for somebody who only reads, and waits no longer than a limit: for an opening, in which all
-    /// hosts have their turn, and for a call.
+    /// The same ledger for somebody who only reads, and waits no longer than a limit. The limit is for an opening, in
+    /// which all hosts have their turn, and for a call.
     public func reading(within limit: Duration) -> PostgresLedgerConfiguration {
         var configuration = self
         configuration.options.connectTimeout = min(options.connectTimeout, limit / options.hosts.count)
@@ -89,7 +89,7 @@ public final class PostgresLedger: LedgerConnection {
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
     /// - Throws: `.unusable` where a person must look: no such database, no right to make tables, a table that is no
-    ///   ledger's, a newer ledger. `.unavailable` for what may pass.
+    ///   ledger's, a newer ledger. The error is `.unavailable` for what may pass.
     @discardableResult
     public static func migrate(
         _ configuration: PostgresLedgerConfiguration
@@ -98,8 +98,9 @@ public final class PostgresLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with, or if the session's
-    ///   settings cannot keep the ledger's promises; `.unavailable` if the server cannot be reached.
+    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with. The same goes for a
+    ///   session whose settings cannot keep the ledger's promises. The error is `.unavailable` if the server cannot be
+    ///   reached.
     public init(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) {
         let opened = try PostgresOpening(configuration: configuration).open()
         connection = opened.connection

@@ -163,10 +163,10 @@ final class Database {
 
     /// Moves the log's pages into the database, under the lock of writers.
     ///
-    /// Where another connection has that lock, SQLite would go on without it (`PASSIVE`), and a write beside can make it
-    /// skip pages of commits for good: the WAL-reset bug of all versions before 3.51.3 (sqlite.org/wal.html). So whoever
-    /// would have to wait gives up instead. A commit some pages on tries again: a log that grows does no harm, and each
-    /// try goes through all of it.
+    /// Where another connection has that lock, SQLite would go on without it (`PASSIVE`). A write beside can then make
+    /// it skip pages of commits for good: the WAL-reset bug of all versions before 3.51.3 (sqlite.org/wal.html). So
+    /// whoever would have to wait gives up instead. A commit some pages on tries again: a log that grows does no harm,
+    /// and each try goes through all of it.
     /// - Returns: Whether all pages were moved.
     @discardableResult
     func checkpoint() -> Bool {

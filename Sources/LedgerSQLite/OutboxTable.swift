@@ -5,8 +5,8 @@ import Ledger
 struct OutboxTable {
     let database: Database
 
-    /// Adds a row, or leaves the one that is there. One that a worker is telling of a submission that waits is told
-    /// anew, because it tells something else now: the worker's report finds no row under its lease.
+    /// Adds a row, or leaves the one that is there. A row about a submission that waits is told anew if a worker is
+    /// telling it: it tells something else now. That worker's report finds no row under its lease.
     func insert(_ new: NewOutboxRow, now: Timestamp) throws(StoreError) {
         try database.statement(Self.insertion).run { OutboxColumns.write(new, now: now, to: &$0) }
         guard case .pending = new.key else { return }

@@ -15,7 +15,7 @@ extension SQLiteLedger {
     }
 }
 
-/// What `grantor check` looks at in a ledger's file and below it.
+/// Everything that `grantor check` looks at in a ledger's file and below it.
 enum SQLiteExamination {
     /// Free bytes with which a worker soon stands still: less than its log grows to between two checkpoints.
     static let leastFree: Int64 = 256 << 20

@@ -14,7 +14,7 @@ public final class SQLiteLedger: LedgerConnection {
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
     /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer
-    ///   one; `.unavailable` if another process works for it or keeps it locked, or if the disk is full.
+    ///   one. The error is `.unavailable` if another process works for it or keeps it locked, or if the disk is full.
     @discardableResult
     public static func migrate(
         _ configuration: SQLiteLedgerConfiguration
@@ -41,8 +41,9 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with, or if a setting does not take that its
-    ///   promises rest on; `.unavailable` if another process keeps it locked.
+    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with. The same goes for a
+    ///   setting that does not take and that its promises rest on. The error is `.unavailable` if another process keeps
+    ///   it locked.
     public init(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {
         database = try SQLiteOpening(configuration: configuration).open()
         clock = configuration.clock

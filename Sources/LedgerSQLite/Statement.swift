@@ -227,8 +227,8 @@ enum StoreError: Error {
         return message
     }
 
-    /// The error of a connection's latest call. A file that cannot be opened because the process or the system has too
-    /// many open is no file that a person must mend: it counts as want of memory.
+    /// The error of a connection's latest call. A file cannot be opened if the process or the system has too many open.
+    /// That is no file that a person must mend: it counts as want of memory.
     init(_ code: Int32, of connection: OpaquePointer) {
         let message = String(cString: sqlite3_errmsg(connection))
         let cause = sqlite3_system_errno(connection)

@@ -127,7 +127,7 @@ final class ObservedSeries: MetricSeries {
 public struct MetricDeclaration<Metric>: Hashable, Sendable {
     public let name: String
     public let help: String
-    /// The names of its labels, in the order in which values are given. Each set of values is a series of its own, so a
+    /// The names of its labels, in the order in which values are given. Each set of values is a series of its own. So a
     /// label's values come from a small fixed set: never a user, a purchase or a message.
     public let labels: [String]
     /// Upper bounds of a histogram's buckets, inclusive and rising; one more bucket holds everything above.

@@ -102,8 +102,8 @@ package enum CivilText {
         }
     }
 
-    // Years are counted from March, so that the leap day is the last of its year, and in cycles of 400 years, which all
-    // have the same number of days.
+    // Years are counted from March, so that the leap day is the last of its year. They are counted in cycles of 400
+    // years, which all have the same number of days.
     private static let daysOfCycle = 146_097
     /// Days from 0000-01-01 to 0000-03-01: the year 0 is a leap year.
     private static let daysToMarch = 60

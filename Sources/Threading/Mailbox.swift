@@ -77,7 +77,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
 
     /// Takes all messages, oldest first. For the owner, after it has waited for ``wake`` (or drained it).
     /// - Parameter buffer: receives the messages in place of its former content. Its memory goes to the mailbox in
-    ///   exchange, so that neither side allocates in the long run; empty it (`removeAll(keepingCapacity: true)`) before
+    ///   exchange, so that neither side allocates in the long run. Empty it (`removeAll(keepingCapacity: true)`) before
     ///   sleeping, or the messages live on in it.
     @inlinable
     public func takeAll(into buffer: inout [Message]) {

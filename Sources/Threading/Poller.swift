@@ -45,7 +45,7 @@ public struct Poller: ~Copyable, Sendable {
     deinit { close(descriptor) }
 
     /// Watches a descriptor from now on.
-    /// - Parameter token: reported with it. Never give a closed descriptor's token to its successor: events of one wait
+    /// - Parameter token: reported with it. Never give a closed descriptor's token to its successor. Events of one wait
     ///   may name a descriptor that an earlier event of the same wait made its owner close.
     /// - Throws: ``ThreadingError/notWatched(errno:)``.
     public func add(_ descriptor: Int32, token: UInt64, for interest: Interest) throws(ThreadingError) {

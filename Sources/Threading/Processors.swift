@@ -4,8 +4,8 @@ internal import Glibc
 /// Processors that threads of this process can use at once.
 public enum Processors {
     /// The processors that the process may run on, and no more than its control group has time for; at least one. In a
-    /// container both are usually fewer than the machine's: a thread for each of those would only wait, and the group's
-    /// time would end for all threads together.
+    /// container both are usually fewer than the machine's. A thread for each of the machine's would only wait, and the
+    /// group's time would end for all threads together.
     ///
     /// Sources: sched_getaffinity(2); the kernel's "Control Group v2", `cpu.max`. Only the process's own group is read:
     /// neither a limit of a group above it, nor version 1 of control groups.
@@ -14,7 +14,7 @@ public enum Processors {
         return count(allowed: allowed, limit: text(of: "/sys/fs/cgroup\(own)/cpu.max") ?? "")
     }
 
-    /// - Parameter limit: what `cpu.max` says, "200000 100000" or "max 100000": microseconds of each period.
+    /// - Parameter limit: the content of `cpu.max`, "200000 100000" or "max 100000": microseconds of each period.
     static func count(allowed: Int, limit: String) -> Int {
         let words = limit.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let time = Int(words[0]), let period = Int(words[1]), period > 0, time > 0 else {

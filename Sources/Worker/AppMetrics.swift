@@ -3,7 +3,7 @@ import Ledger
 import Metrics
 import Synchronization
 
-/// Metrics by app. Apps of the apps file have series of their own, the first fifty of them; all others are `other`,
+/// Metrics by app. Apps of the apps file have series of their own, the first fifty of them. All others are `other`,
 /// because anybody can name any app in a submission.
 final class AppMetrics: Sendable {
     /// Most apps with series of their own. Each held cause of an app is one more.

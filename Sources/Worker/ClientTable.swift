@@ -1,7 +1,7 @@
 /// Clients by the authorities that they trust, with the calls that each has under way. Pure.
 ///
-/// One that no service of the apps file in force needs is let go as its last call ends: apps files change, and each
-/// client has a thread.
+/// A client that no service of the apps file in force needs is let go as its last call ends. Apps files change, and
+/// each client has a thread.
 struct ClientTable<Client> {
     private struct Entry {
         var client: Client

@@ -12,9 +12,9 @@ import Threading
 
 /// Calls inventory services: turns the core's calls into HTTPS calls, and the replies into what they mean.
 ///
-/// Services share a client where they trust the same authorities. Nothing waits within a client: the core's gates let go
-/// no more calls than a client makes at once. Where no client can be made, such as after its file of authorities has
-/// gone, people are told until there is one, or none is needed.
+/// Services share a client where they trust the same authorities. Nothing waits within a client: the core's gates let
+/// go no more calls than a client makes at once. Where no client can be made, people are told until there is one, or
+/// none is needed. An example is a file of authorities that has gone.
 final class FulfilmentDriver: Sendable {
     private struct Pending: Sendable {
         let token: OutboxToken
@@ -119,8 +119,8 @@ final class FulfilmentDriver: Sendable {
             token: token, result: .notAccepted(ServiceAnswer(isRefusal: false, words)), outcome: outcome, took: .zero)
     }
 
-    /// A call for which there is no client counts as one that the service did not answer: none can be called before
-    /// somebody has mended that, so its gate stops further ones, and they wait in the ledger.
+    /// A call for which there is no client counts as one that the service did not answer. None can be called before
+    /// somebody has mended that. So the service's gate stops further ones, and they wait in the ledger.
     private func unsent(_ token: UInt64, _ error: HTTPClientError) -> Called? {
         guard let waited = pending.withLock({ $0.removeValue(forKey: token) }) else { return nil }
         alerts.metrics.fulfilment.called(waited.app, .unanswered, took: .zero)

@@ -59,7 +59,7 @@ final class FulfilmentMetrics: Sendable {
             })
     }
 
-    /// Apps with a service, of an apps file that was read. Those of before keep their series.
+    /// Apps with a service, of an apps file that was read. Earlier ones keep their series.
     func add(_ services: [BundleID]) {
         shown.withLock { shown in
             for app in services.sorted() where shown.apps.count < AppMetrics.most && shown.apps[app] == nil {
@@ -84,7 +84,7 @@ final class FulfilmentMetrics: Sendable {
         }
     }
 
-    /// Under the lock, because the apps file is read again on another thread than samples come on: a sample that was
+    /// Under the lock, because the apps file is read again on another thread than samples come on. A sample that was
     /// read before must not be shown after the next one.
     private func show(_ shown: Shown) {
         var figures: [String: (rows: Int, refused: Int, oldest: Timestamp?)] = [:]

@@ -154,8 +154,8 @@ final class LedgerThread: Sendable {
 /// Opens the ledger that the configuration names, for the worker's group alone.
 ///
 /// A worker without partitions works on due rows and owed events, too. So no connection is had before the ledger is the
-/// group's: neither at the start, where the group's name and topics are known, nor later, where its cluster is known as
-/// well.
+/// group's. That holds at the start, where the group's name and topics are known, and later, where its cluster is known
+/// as well.
 struct LedgerOpening: Sendable {
     static let shortestPause = Duration.milliseconds(500)
     static let longestPause = Duration.seconds(5)

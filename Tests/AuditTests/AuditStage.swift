@@ -158,8 +158,8 @@ final class AuditStage: @unchecked Sendable {
         try write(due.submission, .grant([Self.purchase(transaction)], by: .verifyReceipt), lease: due.lease)
     }
 
-    /// Grants what waits during the next audit: its row comes after the outbox was looked at, and its event behind the
-    /// ends of the topics, because the time of the first open record is looked at before the rows.
+    /// Grants what waits during the next audit. Its row comes after the outbox was looked at, and its event behind the
+    /// ends of the topics. The reason is that the time of the first open record is looked at before the rows.
     func grantMeanwhile(then change: @escaping @Sendable () -> Void = {}) throws {
         try hold("s1")
         _ = submit("s2")
@@ -249,9 +249,9 @@ final class AuditStage: @unchecked Sendable {
 struct AuditStageFailure: Error {}
 
 extension AuditReport {
-    /// What was found, such as `grant_untold 1`.
+    /// The findings, such as `grant_untold 1`.
     var words: [String] { found.map { "\($0.key.rawValue) \($0.value)" }.sorted() }
-    /// What was not looked at, such as `removed receipts.submitted/0`.
+    /// The parts that were not looked at, such as `removed receipts.submitted/0`.
     var gaps: [String] { unseen.map { "\($0.reason.rawValue) \($0.what)" }.sorted() }
     var mendable: [UntoldEvent] { inconsistencies.compactMap(\.mend) }
 }

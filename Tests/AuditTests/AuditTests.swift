@@ -140,7 +140,7 @@ import Testing
         #expect(try stage.audit(since: since).words == ["grant_untold 1"])
     }
 
-    // MARK: What was not looked at
+    // MARK: Parts that were not looked at
 
     @Test("Records that have left the input topic make an audit incomplete, unless only later ones are asked for")
     func removedRecords() throws {

@@ -24,8 +24,8 @@ public struct SchemaPart: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Set<SchemaPart> {
-    /// Changes of a step that programs of the version before may not be able to work with: it takes a part away, changes
-    /// one, or demands something new of the rows that they write.
+    /// Changes of a step that programs of the version before may not be able to work with. The step takes a part away,
+    /// changes one, or demands something new of the rows that they write.
     /// - Parameter parting: Parts that no program of the version before uses any more.
     public func breaks(_ before: Set<SchemaPart>, parting: Set<String> = []) -> Set<String> {
         let tables = Set<String>(before.map(\.table))

@@ -17,8 +17,8 @@ import Testing
         }
 
         deinit {
-            // Closing alone would leave the lock to a process that another test has begun to start: it has copies of all
-            // descriptors until it runs its program.
+            // Closing alone would leave the lock to a process that another test has begun to start. Such a process has
+            // copies of all descriptors until it runs its program.
             flock(file, LOCK_UN)
             close(file)
         }

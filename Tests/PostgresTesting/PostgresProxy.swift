@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Stands between sessions and a server on a Unix socket, and cuts or holds a session at one of its round trips: as the
-/// end of the worker, of the network or of the server does it.
+/// Stands between sessions and a server on a Unix socket, and cuts or holds a session at one of its round trips. The
+/// end of the worker, of the network or of the server does the same.
 public final class PostgresProxy: Sendable {
     public enum Moment: Sendable, CaseIterable {
         /// The server never gets the statements, or later.

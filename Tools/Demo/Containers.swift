@@ -121,7 +121,7 @@ final class Containers: Stage {
 
     private static func run(_ words: String...) throws(DemoFailure) -> String { try run(words) }
 
-    /// - Returns: what Docker prints, without the last line's end.
+    /// - Returns: the text that Docker prints, without the last line's end.
     private static func run(_ words: [String]) throws(DemoFailure) -> String {
         let program = try ChildProgram(piped: [docker] + words, log: "/dev/stderr")
         var lines: [String] = []

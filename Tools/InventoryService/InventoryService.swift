@@ -73,7 +73,7 @@ public final class InventoryService: Sendable {
     /// Starts the service.
     /// - Parameters:
     ///   - secrets: Calls that one of them has signed are genuine; others are answered 401.
-    ///   - behave: What is done with each genuine call, on the service's thread.
+    ///   - behave: The behaviour for each genuine call, on the service's thread.
     public init(
         secrets: [String], now: @escaping @Sendable () -> Timestamp,
         behave: @escaping @Sendable (Call) -> Behaviour = { _ in .apply() }

@@ -172,7 +172,7 @@ final class ServerLoop {
     }
 
     /// Lets a connection in. If there are as many as there may be, it takes the place of the one that has been without
-    /// a complete request for longest: clients that never come to an end must not keep others out.
+    /// a complete request for longest. Clients that never come to an end must not keep others out.
     private func admit(_ descriptor: Int32, at now: Instant) {
         guard let socket = Socket(descriptor, identity: resources.identity) else { return }
         if isFull, let oldest = oldestWaiting {

@@ -1,7 +1,7 @@
 import Contract
 
 extension TransactionID {
-    /// Whether another id is this one as a number of JSON that was rounded: JavaScript and others read numbers as
+    /// Whether another id is this one as a number of JSON that was rounded. JavaScript and others read numbers as
     /// doubles, which hold whole numbers up to 2^53. For a hint to people; it decides nothing.
     func isRounded(to other: TransactionID) -> Bool {
         guard self != other, isWellFormed, other.isWellFormed, let exact = Double(rawValue),

@@ -4,10 +4,10 @@ import Contract
 ///
 /// A producer's clock may be slow, and a producer may write seconds where Kafka has milliseconds. Nobody can claim a
 /// purchase before it was made, or send evidence before it was signed. An earlier time is none, and the present stands
-/// for it: any other moment in the past could let a period that is over be granted.
+/// for it. Any other moment in the past could let a period that is over be granted.
 enum SubmissionMoment {
     /// Clocks differ by so much at any time. A record that is earlier by less counts as written when its evidence was
-    /// made, so that a backlog of records costs no period for a clock that is a little slow.
+    /// made. So a backlog of records costs no period for a clock that is a little slow.
     static let maxClockDifference: Duration = .seconds(300)
 
     /// - Parameters:

@@ -3,8 +3,8 @@ import Contract
 /// The question whether a receipt is authentic, as far as it has come: the next call to verifyReceipt, and the meaning
 /// of its reply.
 ///
-/// - The production endpoint is asked first, as Apple advises, whatever the submission or the receipt say of the
-///   environment: both are unauthenticated. 21007 leads to the sandbox, once.
+/// - The production endpoint is asked first, as Apple advises. Neither the submission's nor the receipt's word on the
+///   environment counts: both are unauthenticated. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
 /// - A reply that does not name the receipt's own purchases is not taken for its own, see ``ReceiptFingerprint``. A
 ///   refusal names nothing. Both are asked for once more, over a connection that nothing else was asked on.
@@ -35,7 +35,7 @@ struct ReceiptQuestion: AppleQuestion {
         case serverAPI(otherwise: Verdict, isAuthentic: Bool)
     }
 
-    /// - Parameter isFresh: Whether the first call goes over a connection of its own: a reply to a receipt that names
+    /// - Parameter isFresh: Whether the first call goes over a connection of its own. A reply to a receipt that names
     ///   nothing cannot be told from another's.
     init(
         subject: QuestionSubject, base64: ArraySlice<UInt8>, fingerprint: ReceiptFingerprint, isFresh: Bool = false

@@ -7,7 +7,7 @@ public enum ServerAPIRequest: Hashable, Sendable {
     /// [Get Transaction History](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history),
     /// version 2: of the customer who made the transaction, in this app, 20 at a time, latest changes at the end.
     /// - Parameter product: Of this product alone. Apple refuses a product id that it takes for none (4000023), which
-    ///   counts as our fault; so it must come from our catalogue and never from a message.
+    ///   counts as our fault. So it must come from our catalogue and never from a message.
     case history(TransactionID, product: ProductID?, revision: String?)
 
     /// The path and query, to be appended to the host. They cannot lead to another path: an id that is not 1 to 20

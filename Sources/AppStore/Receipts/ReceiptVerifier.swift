@@ -43,8 +43,8 @@ public final class ReceiptVerifier: Sendable {
         guard try isValid(signer, digest, chain.key) else { throw .wrongSignature }
     }
 
-    /// The first chain that holds; if none does, why the first does not. One that may be of a form that is not known
-    /// says more than one that was forged: an authority may have several certificates of its name.
+    /// The first chain that holds; if none does, why the first does not. A chain of a form that may be unknown says
+    /// more than a forged one: an authority may have several certificates of its name.
     private func chain(
         of leaf: ReceiptCertificates.Entry, _ certificates: ReceiptCertificates
     ) throws(ReceiptSignatureError) -> VerifiedChain {

@@ -6,7 +6,7 @@ public protocol AuditedTopics: Sendable {
     /// The offsets (the next to be read) that the workers' group has committed.
     func committed(in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64]
 
-    /// What each partition of a topic holds: from its oldest record to the next to be written.
+    /// The offsets that each partition of a topic holds: from its oldest record to the next to be written.
     func offsets(of topic: String) throws(KafkaError) -> [TopicPartition: Range<Int64>]
 
     /// Of each partition the first offset with this time or a later one; none where there is no such record.

@@ -108,7 +108,8 @@ struct AuditBytes: Sendable {
 
     var digest: SHA256Digest { SHA256.hash(bytes) }
 
-    /// What an event is to the last byte: key, value and headers, but for the mark of a copy that a repeat asked for.
+    /// The digest of an event to the last byte: key, value and headers, but for the mark of a copy that a repeat asked
+    /// for.
     mutating func content(key: [UInt8]?, value: [UInt8]?, headers: some Sequence<RecordHeader>) -> UInt64 {
         begin(4)
         add(key)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Takes facts in any order and gives them back sorted, in bounded memory: as many as fit are sorted at once, and go to
+/// Takes facts in any order and gives them back sorted, in bounded memory. As many as fit are sorted at once, and go to
 /// a file as a run.
 ///
 /// The file has no name from its first moment, so nothing of it is left whatever ends the process.

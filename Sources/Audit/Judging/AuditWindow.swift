@@ -10,7 +10,7 @@ enum EventTable: Int, CaseIterable, Sendable {
     var audited: AuditedTable { self == .grants ? .grants : .answers }
 }
 
-/// What an audit has to look at, as it was when it began.
+/// The part of a ledger and its topics that an audit has to look at, as it was when the audit began.
 struct AuditWindow: Sendable {
     /// Rows and events of earlier decisions are not looked at.
     let since: Timestamp?
@@ -45,7 +45,7 @@ struct AuditWindow: Sendable {
     }
 }
 
-/// What the outbox owed when the audit began.
+/// The events that the outbox owed when the audit began.
 struct OwedEvents: Sendable {
     private struct Owed {
         let step: OutboxStep

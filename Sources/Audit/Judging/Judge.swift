@@ -1,5 +1,5 @@
-/// Compares facts as they come, sorted. What does not fit is only suspected: workers went on meanwhile, so it is looked
-/// at again before it is called an inconsistency.
+/// Compares facts as they come, sorted. A fact that does not fit is only suspected: workers went on meanwhile. So it is
+/// looked at again before it is called an inconsistency.
 struct Judge {
     /// A fact without its counterpart.
     struct Suspicion: Hashable, Sendable {

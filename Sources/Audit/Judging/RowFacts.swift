@@ -6,7 +6,7 @@ struct RowFacts {
     let window: AuditWindow
     private(set) var owed: OwedEvents
     private(set) var counts = AuditReport.Counts()
-    /// What one row alone shows.
+    /// The findings that one row alone shows.
     private(set) var findings = Findings()
     /// The time of the oldest row that is not told for good.
     private(set) var oldestOpen: Timestamp?

@@ -7,7 +7,7 @@ struct TopicFacts {
     private let window: AuditWindow
     private let now: Timestamp
     private(set) var counts = AuditReport.Counts()
-    /// What one record alone shows.
+    /// The findings that one record alone shows.
     private(set) var findings = Findings()
     private var bytes = AuditBytes()
 

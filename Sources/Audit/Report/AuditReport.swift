@@ -1,14 +1,14 @@
 public import Contract
 import Ledger
 
-/// What an audit came to.
+/// An audit's conclusions.
 public struct AuditReport: Hashable, Sendable {
     public enum Verdict: String, Hashable, Sendable {
         /// Everything was looked at, and is as it has to be.
         case holds
         /// Something is not as it has to be, whatever was not looked at.
         case broken
-        /// What was looked at is as it has to be, and something was not looked at.
+        /// Everything that was looked at is as it has to be, and something was not looked at.
         case incomplete
     }
 

@@ -48,9 +48,9 @@ public struct Inconsistency: Hashable, Sendable {
     /// The record's place on its topic.
     public let place: Origin?
     public let eventID: EventID?
-    /// What else is to be said, in one sentence; nil for nothing.
+    /// All else that is to be said, in one sentence; nil for nothing.
     public let detail: String?
-    /// What the outbox has to owe so that it is mended; nil where that does not mend it.
+    /// The event that the outbox has to owe so that it is mended; nil where that does not mend it.
     public let mend: UntoldEvent?
 
     init(

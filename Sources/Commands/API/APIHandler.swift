@@ -11,7 +11,7 @@ import Scheduling
 ///
 /// Its ledger's connection is its own, so whatever is asked, no worker's call waits for it. A question that fails is
 /// refused alone. Where no connection comes about, or one is lost, the ledger is left alone for as long as that took,
-/// and for a second at least: all requests are refused meanwhile.
+/// but at least a second. All requests are refused meanwhile.
 struct APIHandler: RequestHandler {
     /// Most time of one step of a read, and of opening the ledger.
     static let readLimit = Duration.seconds(2)

@@ -10,7 +10,7 @@ struct AuditOutput {
 
     private var broken: Int { report.found.reduce(0) { $1.key.isBroken ? $0 + $1.value : $0 } }
     private var all: Int { report.found.values.reduce(0, +) }
-    /// What is still broken once the outbox is empty.
+    /// Things that are still broken once the outbox is empty.
     private var left: Int { broken - (repaired ?? 0) }
 
     /// How the command ends, with the line that says so; nil for 0.

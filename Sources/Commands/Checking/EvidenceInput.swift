@@ -18,8 +18,8 @@ enum EvidenceInput: Hashable, Sendable {
     /// Largest file, in bytes: that of a record that is looked into.
     static let maxFileBytes = SubmissionReading.maxValueBytes
 
-    /// Tells what a file holds. Evidence is taken out of what people's tools put around it: a byte order mark, white
-    /// space, quotes, the body of a verifyReceipt call, a reply of the App Store Server API.
+    /// Tells what a file holds. Evidence is taken out of what people's tools put around it. That may be a byte order
+    /// mark, white space, quotes, the body of a verifyReceipt call, or a reply of the App Store Server API.
     init(_ bytes: [UInt8]) {
         // A receipt as it lies on a device: a sequence whose length needs more than a byte, so it is no digit of an id.
         if bytes.count > 1, bytes[0] == 0x30, bytes[1] >= 0x80 {

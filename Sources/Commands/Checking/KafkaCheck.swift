@@ -41,7 +41,7 @@ struct KafkaCheck {
         }
     }
 
-    /// The brokers tell where each of them is, and a worker talks to each: one that cannot be reached there keeps
+    /// The brokers tell where each of them is, and a worker talks to each. One that cannot be reached there keeps
     /// partitions from it, whoever answered first.
     private func unreachable(_ description: KafkaClusterDescription) -> CheckLine? {
         do throws(KafkaError) {

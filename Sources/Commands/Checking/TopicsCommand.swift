@@ -115,7 +115,7 @@ enum TopicRequirements {
 
     /// Holds a topic against what it needs.
     /// - Parameters:
-    ///   - properties: those in force, defaults included.
+    ///   - properties: the ones in force, defaults included.
     ///   - brokers: how many there are; one alone cannot keep a second copy.
     static func finding(
         on topic: Topic, _ partitions: KafkaClusterDescription.Partitions, _ properties: [String: String], brokers: Int
@@ -163,7 +163,7 @@ enum TopicRequirements {
     /// A topic as it is.
     struct Found: Hashable, Sendable {
         let partitions: KafkaClusterDescription.Partitions
-        /// Those in force, defaults included; empty where they are not told.
+        /// The properties in force, defaults included; empty where they are not told.
         let properties: [String: String]
 
         init(_ partitions: KafkaClusterDescription.Partitions, _ properties: [String: String]) {

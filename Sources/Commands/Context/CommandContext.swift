@@ -58,7 +58,7 @@ protocol ClusterAdmin: Sendable {
     func reachBrokers() throws(KafkaError)
     /// One topic, asked by its name: of one that the user may not see it is `failed`.
     func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic
-    /// What the user may do.
+    /// The rights that the user has.
     func rights(toRead input: String, as group: String, toWrite outputs: [String]) -> KafkaRights
     func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
 }
@@ -122,8 +122,8 @@ extension ParsedArguments {
 struct LedgerOpener: Sendable {
     /// Whether there is anything where the ledger should be; an error where none can be.
     let exists: @Sendable (LedgerSettings) throws(LedgerError) -> Bool
-    /// Looks at what a worker relies on in the ledger's database, whether there is a ledger or not, and whether the
-    /// worker deletes old answers or not.
+    /// Looks at what a worker relies on in the ledger's database. There may be no ledger, and the worker may delete old
+    /// answers or not.
     let examine: @Sendable (LedgerSettings, _ prunes: Bool) throws(LedgerError) -> [LedgerFinding]
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator

@@ -20,7 +20,7 @@ enum OutputFormat: Hashable, Sendable {
     /// - Parameters:
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
-    ///   - next: what the next page begins behind; nil if this is the last one.
+    ///   - next: the place that the next page begins behind; nil if this is the last one.
     func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?) -> String {
         render(json: .object([name: .list(json), "next": .text(next)])) { width in
             guard !json.isEmpty else { return "No \(name).\n" }
@@ -165,8 +165,8 @@ extension TextFields {
 /// The places that answers and failures go to.
 enum StandardOutput {
     /// Writes an answer.
-    /// - Throws: the end of a command whose answer nobody can read; without a line where a reader such as `head` has
-    ///   closed the pipe, because it has read all that it wanted.
+    /// - Throws: the end of a command whose answer nobody can read. It has no line where a reader such as `head` has
+    ///   closed the pipe, because the reader has read all that it wanted.
     static func write(_ text: String) throws(CommandFailure) { try write(bytes: Array(text.utf8)) }
 
     /// Writes an answer that is no text.

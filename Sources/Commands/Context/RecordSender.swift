@@ -29,7 +29,7 @@ final class KafkaRecordSender: RecordSender {
 
     var isAway: Bool { producer.isAway }
 
-    /// - Parameter topics: Those that it is to write to.
+    /// - Parameter topics: The topics that it is to write to.
     /// - Throws: the end of a command whose settings Kafka's client does not take.
     init(_ settings: KafkaSettings, topics: [Topic], logger: Logger) throws(CommandFailure) {
         do throws(ThreadingError) {

@@ -134,7 +134,7 @@ private struct Source {
     }
 }
 
-/// What was found in a file and in the ledger. Lists have a bound, numbers have none.
+/// An import's findings in a file and in the ledger. Lists have a bound, numbers have none.
 private struct ImportFindings {
     /// Lines that are named.
     static let mostNamed = 20

@@ -1,7 +1,7 @@
 import Contract
 import Ledger
 
-/// Finds the lines of a file that may stand in each other's way, in bounded memory: each name that a line takes sets
+/// Finds the lines of a file that may stand in each other's way, in bounded memory. Each name that a line takes sets
 /// two bits of a field. A name whose bits were both set may have come before, and is looked at again. None that did
 /// come before is missed.
 struct SharedNames {
@@ -58,7 +58,7 @@ struct SharedNames {
     }
 }
 
-/// Lines of a file in their order, each judged by those before it as an import would: the first one that takes a name
+/// Lines of a file in their order, each judged by those before it as an import would. The first one that takes a name
 /// has it. Exact; it holds the lines that it was asked about.
 struct EarlierLines {
     private struct Holder {

@@ -54,8 +54,8 @@ enum RunCommand {
         return CommandFailure(failure.status, nil)
     }
 
-    /// The logger of a worker whose configuration cannot be used: in the form that its readable part names, else in the
-    /// one of the environment, because a collector reads nothing else.
+    /// The logger of a worker whose configuration cannot be used. Its form is the one that the readable part names,
+    /// else the one of the environment, because a collector reads nothing else.
     private static func logger(_ arguments: ParsedArguments, _ context: CommandContext) -> Logger {
         let settings = try? arguments.configuration(context) { values throws(ConfigurationError) in
             try LogSettings(values)

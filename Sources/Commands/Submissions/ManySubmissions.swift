@@ -28,7 +28,7 @@ struct ManySubmissions {
     /// The options of commands that take many.
     static let options: [any AnyParameter] = [olderThan, limit, perSecond, apply]
 
-    /// What became of one.
+    /// The result of changing one submission.
     enum Change: Hashable, Sendable {
         case changed
         /// It has an answer already, or a worker is at it.
@@ -44,7 +44,7 @@ struct ManySubmissions {
     /// Whether anything but their state narrows them: nobody means all that waits without saying so.
     var isNarrowed: Bool { app != nil || cause != nil || age != nil }
 
-    /// Those that are there now, each once, the latest first.
+    /// The submissions that are there now, each once, the latest first.
     func find(_ ledger: any LedgerOperator, now: Timestamp) throws(LedgerError) -> [SubmissionKey] {
         let latest = age.map { now.advanced(by: .zero - $0) }
         var keys: [SubmissionKey] = []

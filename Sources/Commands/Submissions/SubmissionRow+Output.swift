@@ -20,8 +20,8 @@ extension SubmissionRow {
         ]
     }
 
-    /// What came of it.
-    /// - Parameter owed: What the outbox owes of it.
+    /// Its outcome in words.
+    /// - Parameter owed: The rows that the outbox has of it.
     func words(owed: [OutboxRow], now: Timestamp) -> SubmissionWords {
         SubmissionWords(
             state: state, isImported: isImported, cause: cause, detail: detail,

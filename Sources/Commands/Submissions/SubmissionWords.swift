@@ -1,8 +1,8 @@
 import Contract
 import Ledger
 
-/// What came of a submission, for people who have not read the code: who has what, whether everybody was told, the next
-/// step, and what the player may hear.
+/// The outcome of a submission, for people who have not read the code. It says who has what, whether everybody was
+/// told, the next step, and what the player may hear.
 struct SubmissionWords: Sendable {
     let state: SubmissionState
     /// Purchases that it was granted.

@@ -4,8 +4,8 @@ import Contract
 import Kafka
 import Ledger
 
-/// A look for a word on the topics. Where the ledger has nothing of it, a record may be what people look for: one that
-/// workers are not through with, or one that they could not read.
+/// A look for a word on the topics. Where the ledger has nothing of it, people may look for a record: one that workers
+/// are not through with, or could not read.
 struct TopicSearch: Sendable {
     /// Most records that are looked at: the latest quarantined ones of each partition, and the first unfinished ones.
     static let mostOfPartition = 1000

@@ -144,7 +144,7 @@ private struct EventPublisher {
     }
 }
 
-/// What a call has told.
+/// A count of the events that a call has told or left out.
 private struct Told {
     private var events: [Topic: Int] = [:]
     private var leftOut: [EventPage.LeftOut: Int] = [:]

@@ -30,7 +30,7 @@ public struct KafkaRights: Sendable, Hashable {
 
 extension KafkaAdmin {
     /// Finds out what the user may do, request by request. Brokers hold rights against each before they look at what it
-    /// asks for, and each of these asks for what is always refused or has no effect:
+    /// asks for. Each of these asks for what is always refused or has no effect:
     ///
     /// - A commit for a partition that no topic has needs the right to read the group and the topic. It is refused as
     ///   unknown, and makes no group.

@@ -95,8 +95,9 @@ extension KafkaAdmin {
 
 extension KafkaAdmin {
     /// The properties of topics as they are in force, defaults included; sensitive ones are left out.
-    /// - Returns: for each topic its properties, or why they are not told: `transient` (`UNKNOWN_TOPIC_OR_PART`) for
-    ///   one that is missing for as long as the question may take, `denied` without the right to describe it.
+    /// - Returns: for each topic its properties, or why they are not told. That is `transient`
+    ///   (`UNKNOWN_TOPIC_OR_PART`) for one that is missing for as long as the question may take, and `denied` without
+    ///   the right to describe it.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func topicConfigurations(
         of topics: [String]

@@ -43,8 +43,8 @@ public struct KafkaAdmin: Sendable {
     }
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.
-    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer in
-    ///   time or is not there for so long, configuration errors.
+    /// - Throws: `denied` where the group may not be looked at, configuration errors. The error is `transient` when the
+    ///   group's coordinator does not answer in time or is not there for so long.
     public func committedOffsets(
         of group: String, in partitions: [TopicPartition]
     ) throws(KafkaError) -> [TopicPartition: Int64] {
@@ -56,7 +56,7 @@ public struct KafkaAdmin: Sendable {
     /// Runs `body` with a client of its own.
     /// - Parameters:
     ///   - forced: properties that win over the operator's.
-    ///   - events: those that come out of its queues besides logs, errors and statistics.
+    ///   - events: the ones that come out of its queues besides logs, errors and statistics.
     package func withClient<Value>(
         _ type: rd_kafka_type_t = RD_KAFKA_PRODUCER, forced: [String: String] = [:], events: Int32 = 0,
         _ body: (ClientHandle) throws(KafkaError) -> Value

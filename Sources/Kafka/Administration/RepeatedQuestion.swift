@@ -4,8 +4,8 @@ internal import Threading
 
 /// How often a question is asked whose reply is not the broker's last one. Pure.
 ///
-/// A broker that has just started, or that takes over a partition or a group, says so
-/// (``KafkaError/isForTheMoment``). librdkafka asks again by itself after some of these answers and hands others on.
+/// A broker that has just started, or that takes over a partition or a group, says so (``KafkaError/isForTheMoment``).
+/// After some of these answers librdkafka asks again by itself, and it hands others on.
 struct RepeatedQuestion {
     /// Most tries, whatever time there is.
     static let maxTries = 200

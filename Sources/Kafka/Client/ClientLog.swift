@@ -19,7 +19,7 @@ struct ClientLog {
 
     /// - Parameters:
     ///   - tellsOutages: one client of a process does, because all meet the same.
-    ///   - remedies: what a person does about errors that no retry mends, by their names.
+    ///   - remedies: the steps that a person takes after errors that no retry mends, by their names.
     init(logger: Logger, tellsOutages: Bool, remedies: [String: String] = [:]) {
         self.logger = logger
         self.tellsOutages = tellsOutages
@@ -28,8 +28,8 @@ struct ClientLog {
 
     var isAway: Bool { outage.since != nil }
 
-    /// Writes one of librdkafka's lines. They have level debug, because each fault that matters comes as an error, too,
-    /// and a cluster that is away or denies a topic makes many a second. Only warnings about properties are nowhere else.
+    /// Writes one of librdkafka's lines. They have level debug, because each fault that matters comes as an error, too.
+    /// A cluster that is away or denies a topic makes many a second. Only warnings about properties are nowhere else.
     mutating func write(level: Int32, facility: String, text: String) {
         if facility == "FAIL" { keep(LoggedReason.reason(in: text)) }
         logger.log(

@@ -71,7 +71,7 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What a person does about it.
+    /// The step that a person takes.
     public var remedy: String {
         switch self {
         case .password: "correct sasl.username or sasl.password"

@@ -63,8 +63,8 @@ private func elements(
 }
 
 extension InputRecord {
-    /// Copies a message that is a record of a partition; the caller destroys it soon, because one message kept would
-    /// keep its whole fetch response in memory.
+    /// Copies a message that is a record of a partition. The caller destroys the message soon, because one message kept
+    /// would keep its whole fetch response in memory.
     package init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, of partition: TopicPartition) {
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let timestamp = rd_kafka_message_timestamp(message, &kind)

@@ -198,8 +198,9 @@ final class ConsumerLoop {
         if statistics.isConnected { log.connected(at: .now) }
     }
 
-    /// How many records wait in the partitions that are granted and not read, such as while the ledger is away; nil of
-    /// one where that is not known now. Nothing is fetched of them, so brokers are asked, if they are unread for a while.
+    /// How many records wait in the partitions that are granted and not read, such as while the ledger is away. A
+    /// partition has nil where that is not known now. Nothing is fetched of these partitions, so brokers are asked, if
+    /// they are unread for a while.
     private func waiting(isConnected: Bool) -> [TopicPartition: Int64?] {
         let before = unread
         unread = assignment.granted.subtracting(assignment.readings.keys)

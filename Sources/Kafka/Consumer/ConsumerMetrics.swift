@@ -59,8 +59,8 @@ public struct ConsumerMetrics {
 
     /// - Parameters:
     ///   - read: The partitions that are read now. Of others librdkafka's offsets stay those of the last fetch.
-    ///   - waiting: Of partitions that the group has granted and that are not read, how many records wait; nil where the
-    ///     brokers have not said it now.
+    ///   - waiting: How many records wait in each partition that the group has granted and that is not read. It is nil
+    ///     where the brokers have not said it now.
     mutating func show(
         _ statistics: ClientStatistics, read: some Collection<TopicPartition>, waiting: [TopicPartition: Int64?]
     ) {

@@ -27,8 +27,8 @@ public enum KafkaConsumerEvent: Sendable {
     /// A record came damaged, and librdkafka would go on behind it. The partition is not read any more until it is
     /// assigned again.
     case unreadable(TopicPartition, assignmentID: UInt64)
-    /// A sign of life, every five seconds: librdkafka's main thread has sent statistics, and the consumer's own thread
-    /// has taken them. librdkafka before 2.6.1 can loop for ever in the one, or in a call of the other.
+    /// A sign of life, every five seconds. The main thread of librdkafka has sent statistics, and the consumer's own
+    /// thread has taken them. A librdkafka before 2.6.1 can loop for ever in the one, or in a call of the other.
     case alive
     /// No broker can be reached, or one can again. It can at the start.
     case reachable(Bool)

@@ -35,9 +35,9 @@ public final class KafkaProducer {
 
     /// Returns at once; brokers are reached when there is something to ask or to send.
     /// - Parameters:
-    ///   - topics: those whose metadata is asked for at once, so that the first record of each does not wait for it (up
+    ///   - topics: the ones whose metadata is asked for at once. So the first record of each does not wait for it (up
     ///     to a second in librdkafka before 2.10.1).
-    ///   - remedies: what a person does about errors that no retry mends, by their names.
+    ///   - remedies: the steps that a person takes after errors that no retry mends, by their names.
     ///   - wake: signalled when there are delivery reports.
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public init(

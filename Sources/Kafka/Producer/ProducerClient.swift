@@ -176,7 +176,7 @@ extension ClientProperties {
             "message.timeout.ms": "10000",
             // Longer than brokers mostly take: librdkafka 2.0.2 spins while a partition has one batch under way and
             // another one that has waited for so long. At the highest rate of signed transactions 5 ms give 0.98 of the
-            // pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions): a request goes out for each partition.
+            // pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions). A request goes out for each partition.
             "linger.ms": "5",
             "compression.codec": "lz4",
             // A quarantined record is as large as it came; the topic says what it takes.

@@ -126,8 +126,8 @@ public struct DueOutboxRow: Sendable {
         if case .pending(let key)? = owed?.key { key } else { nil }
     }
 
-    /// Whether the row that it refers to is gone for good, so that nothing is owed any more: a submission that no longer
-    /// waits, or a failure that was pruned or erased, long after its first event.
+    /// Whether the row that it refers to is gone for good, so that nothing is owed any more. That is a submission that
+    /// no longer waits, or a failure that was pruned or erased, long after its first event.
     /// - Parameters:
     ///   - isAnswered: Whether the submission of ``failure`` has an answer, of whatever version.
     ///   - isWaiting: The same for the row of ``waiting``.

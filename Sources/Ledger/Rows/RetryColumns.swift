@@ -105,7 +105,7 @@ public enum RetryColumns: Int32, RecordColumn {
         FROM retries JOIN partitions ON partitions.number = retries.origin_partition
         """
 
-    /// A row as ``selection`` finds it; nil for evidence or an environment that only a later version knows, and for a
+    /// A row as ``selection`` finds it. Nil for evidence or an environment that only a later version knows, and for a
     /// digest that no version writes.
     public static func row(_ reader: some RowReader) -> RetryRow? {
         let row = TableRow(reader, Self.self)

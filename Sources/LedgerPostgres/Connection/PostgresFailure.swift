@@ -29,8 +29,8 @@ enum PostgresFailure: Error, Hashable, Sendable {
 
     /// Whether the database refuses a value: the same transaction without it can succeed.
     ///
-    /// 54000 is a key that no page of an index can hold. 23505 is none of a value's: the keys of all insertions are
-    /// arbiters, so it tells of a sequence that is behind its table, and a person must look.
+    /// State 54000 is a key that no page of an index can hold. State 23505 is none of a value's: the keys of all
+    /// insertions are arbiters. So it tells of a sequence that is behind its table, and a person must look.
     var isForData: Bool {
         guard case .server(let state, _, _) = self else { return false }
         return state.hasPrefix("22") || state.hasPrefix("23") && state != "23505" || state == "54000"

@@ -7,8 +7,9 @@ public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
 ///
-/// It has the password, if the URL has one, and shows it nowhere. libpq's environment variables count for what the URL
-/// leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are refused.
+/// It has the password, if the URL has one, and shows it nowhere. The environment variables of libpq count for what the
+/// URL leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are
+/// refused.
 struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.
     enum Target: String, CaseIterable, Sendable {
@@ -62,9 +63,9 @@ struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     /// libpq's own names, without those of ``Host``.
     private let values: [String: String]
 
-    /// - Throws: `.options` for a URL that cannot be read or makes no sense, two passwords, or an environment that leads
-    ///   elsewhere.
-    ///   libpq's own words are not told: they quote pieces of the URL, and a piece may be of a password.
+    /// - Throws: `.options` for a URL that cannot be read or makes no sense, two passwords, or an environment that
+    ///   leads elsewhere. The words of libpq are not told: they quote pieces of the URL, and a piece may be of a
+    ///   password.
     init(
         url: String, password: PasswordSource? = nil, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }
     ) throws(PostgresFailure) {

@@ -68,11 +68,11 @@ struct PostgresSession: Hashable, Sendable {
     }
 
     // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that all tables are found there
-    // or none. Rows are found by indexes only, in their order: without statistics, as in a ledger's first minutes, the
-    // planner takes large tables for small ones and reads them whole, or sorts what an index has sorted. Tables are
-    // joined in the order in which statements name them, for the same reason. A server notices during a statement that
-    // nobody waits for it any more. It ends no session that is silent or whose transaction is long. Older ones do not
-    // know these settings.
+    // or none. Rows are found by indexes only, in their order. Without statistics, as in a ledger's first minutes, the
+    // planner takes large tables for small ones. Then it reads them whole, or sorts what an index has sorted. Tables
+    // are joined in the order in which statements name them, for the same reason. A server notices during a statement
+    // that nobody waits for it any more. It ends no session that is silent or whose transaction is long. Older ones do
+    // not know these settings.
     private static let sql = """
         SELECT
             current_setting('server_version_num')::bigint,

@@ -7,7 +7,7 @@ struct GrantTable {
 
     // MARK: Writing
 
-    /// Adds grants in the order of their keys, and of their decisions where they have one key, each unless its
+    /// Adds grants in the order of their keys, and of their decisions where they have one key. Each is added unless its
     /// transaction or its key is taken.
     /// - Parameters:
     ///   - partitions: The numbers of their origins' partitions.
@@ -82,9 +82,9 @@ struct GrantTable {
         """
     }
 
-    /// The column of the partition has the place of the ownership at first. The few partitions are looked at for each row,
-    /// which OFFSET keeps: the other way round all rows with their columns are gone through for each partition, and that
-    /// took half of the statement.
+    /// The column of the partition has the place of the ownership at first. The few partitions are looked at for each
+    /// row, which OFFSET keeps. The other way round all rows with their columns are gone through for each partition,
+    /// and that took half of the statement.
     private static let fastInsertion = """
         WITH owned AS MATERIALIZED (
             SELECT place, partitions.number

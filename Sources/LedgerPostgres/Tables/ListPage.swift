@@ -12,7 +12,7 @@ enum PagePlan {
     case byValues
 }
 
-/// What a page may be narrowed by.
+/// The values that a page may be narrowed by.
 protocol NarrowedQuery {
     var submissionID: SubmissionID? { get }
     var transactionID: TransactionID? { get }
@@ -54,8 +54,8 @@ struct ListPage<Row> {
     ) {
         let filters = filters.filter { $0.value != nil }
         let isBefore = "\(table).sequence < $1::bigint"
-        // Of a value that it does not see the planner thinks that a third of the table is before it, and would read the
-        // index of the sequence for that.
+        // The planner thinks that a third of the table is before a value that it does not see. It would read the index
+        // of the sequence for that.
         var conditions = [plan == .few ? "(\(isBefore)) IS TRUE" : isBefore, condition]
         for (index, filter) in filters.enumerated() {
             conditions.append(filter.0.replacing("?", with: "$\(index + 3)::text"))
@@ -82,7 +82,8 @@ struct ListPage<Row> {
         let limit: Int
     }
 
-    /// What is still to be asked for. A page that is not full is the last one, so as many rows follow as were left out.
+    /// The rest that is still to be asked for. A page that is not full is the last one, so as many rows follow as were
+    /// left out.
     fileprivate func rest(_ rows: [Row], after result: PostgresResult, asked: Int) -> Rest? {
         guard rows.count < limit, result.rowCount == asked, let last = result.rows.suffix(1).first else { return nil }
         return Rest(before: last.integer(sequence), limit: limit - rows.count)

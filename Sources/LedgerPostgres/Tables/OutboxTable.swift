@@ -10,8 +10,8 @@ struct OutboxTable {
         for statement in Self.insertion(rows, now: now) { _ = try connection.run(statement) }
     }
 
-    /// Statements that add rows, or leave those that are there. One that a worker is telling of a submission that waits
-    /// is told anew, because it tells something else now: the worker's report finds no row under its lease.
+    /// Statements that add rows, or leave those that are there. A row about a submission that waits is told anew if a
+    /// worker is telling it: it tells something else now. That worker's report finds no row under its lease.
     static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> [PostgresStatement] {
         guard !rows.isEmpty else { return [] }
         var columns = PostgresColumns(types: OutboxColumns.written.elements)

@@ -7,8 +7,8 @@ struct RetryTable {
 
     // MARK: Writing
 
-    /// Statements that add rows, due after their delays, or leave those that are there, then those that write down which
-    /// leased rows go on waiting and which have ended.
+    /// Statements that add rows, due after their delays, or leave those that are there. Then come those that write down
+    /// which leased rows go on waiting and which have ended.
     static func changes(
         _ writes: BatchWrites, partitions: [TopicPartition: Int64], now: Timestamp
     ) -> [PostgresStatement] {

@@ -3,9 +3,9 @@ import Ledger
 /// Checks that may be what ends workers: each begins behind a mark in the ledger, one at a time over all partitions and
 /// rows. Otherwise, if another check ended the worker, the marked one would be blamed.
 ///
-/// A record that is read alone, or a suspect row, is marked anew for each of its checks: the first one, the one of
-/// Apple's reply, and the one of its signature on the way to `retries`. The mark goes with the end of a check, because
-/// Apple may be away for hours in between. The count of ended workers goes when it needs no check any more.
+/// A record that is read alone, or a suspect row, is marked anew for each of its checks. These are the first one, the
+/// one of Apple's reply, and the one of its signature on the way to `retries`. The mark goes with the end of a check,
+/// because Apple may be away for hours in between. The count of ended workers goes when it needs no check any more.
 extension WorkerCore {
     /// Continues what is marked or waits for its mark. Once a stop awaits checks no longer, the mark of one that has not
     /// ended stays.

@@ -112,7 +112,7 @@ struct CircuitBreaker: Sendable {
     /// to be asked, its alert would never end.
     func shownPhase(at now: Instant) -> Phase { isAway && !isKnownAway(at: now) ? .closed : phase }
 
-    /// Calls under way of a half-open phase. Those that began before it do not count.
+    /// Calls under way of a half-open phase. Calls that began before it do not count.
     var probesUnderWay: Int { if case .halfOpen(let probes) = state { probes.underWay } else { 0 } }
 
     /// Recent calls by their results.

@@ -34,7 +34,7 @@ struct GateTable {
     }
 
     /// Makes the gates of a new apps file and applies its rates.
-    /// - Parameter workers: those that a rate is divided by.
+    /// - Parameter workers: the ones that a rate is divided by.
     mutating func apply(_ apps: AppsSnapshot, workers: Int) {
         for endpoint in apps.endpoints {
             let index = index(of: .apple(endpoint.endpoint))

@@ -17,7 +17,7 @@ struct InFlightLimit: Sendable {
         var bytes: Int64 = 0
     }
 
-    /// With so many in flight for each of an endpoint's calls, the endpoint's gate may make all of them at once: three
+    /// With so many in flight for each of an endpoint's calls, the endpoint's gate may make all of them at once. Three
     /// eighths are records at gates, and one gate makes calls for a third of these.
     static let submissionsPerCall = 8
 

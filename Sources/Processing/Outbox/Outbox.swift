@@ -78,8 +78,8 @@ struct Outbox: ~Copyable {
         turn.call(.takeOutbox(requests), for: .takeOutbox(requests))
     }
 
-    /// Whether a service may be called so often that it is worth a call to the ledger, and could not be called when the
-    /// round came to it.
+    /// Whether a service may be called so often that it is worth a call to the ledger. Only services count that could
+    /// not be called when the round came to them.
     private func hasRoomAgain(_ gates: inout GateTable, at now: Instant) -> Bool {
         crowded.contains { gate in gates.update(gate) { $0.isCallRoomWorthACall(at: now) } }
     }

@@ -24,7 +24,7 @@ struct OffsetTracker: Sendable {
     var span: Int { records.count }
 
     /// Registers a record that was read.
-    /// - Returns: its number, to complete it by; nil if its offset does not rise, which means that the topic was made
+    /// - Returns: its number, to complete it by; nil if its offset does not rise. That means that the topic was made
     ///   anew or lost its end. The tracker is of no more use then.
     mutating func register(_ offset: Int64) -> UInt64? {
         if let last, offset <= last { return nil }

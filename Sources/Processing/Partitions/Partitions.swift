@@ -35,9 +35,9 @@ struct Partitions: ~Copyable {
     /// Most records in flight. A waiting record may have many times as many behind it.
     private let recordsAtOnce: Int
     var table = OwnedPartitions()
-    /// The checkpoints of the partitions of this worker. A smaller offset shows that the ledger was set
-    /// back. Of a partition that another worker had meanwhile it shows nothing: that one may have read from the group's
-    /// offset, which follows the ledger's, and written its checkpoints from there.
+    /// The checkpoints of the partitions of this worker. A smaller offset shows that the ledger was set back. It shows
+    /// nothing of a partition that another worker had meanwhile. That worker may have read from the group's offset,
+    /// which follows the ledger's, and written its checkpoints from there.
     private var lastCheckpoints: [TopicPartition: Int64] = [:]
     private var fetchAt: Instant?
     private var checkpointAt: Instant?
@@ -225,7 +225,7 @@ struct Partitions: ~Copyable {
 
     /// Registers the records of a batch.
     /// - Returns: nil if they are not this worker's. Nil also if an offset does not rise: the topic was made anew, or
-    ///   lost its end, and everything in flight belongs to the old one.
+    ///   lost its end. Then everything in flight belongs to the old topic.
     mutating func register(_ batch: RecordBatch, _ turn: inout Turn) -> RecordSource? {
         guard let index = table.index(of: batch.assignment), table[index].state == .owned,
             let first = batch.records.first

@@ -161,7 +161,7 @@ struct PoisonWatch: Sendable {
     }
 
     /// Records are not checked one by one any more.
-    /// - Returns: those that wait, in order.
+    /// - Returns: the ones that wait, in order.
     mutating func release(in flights: Flights) -> [SubmissionToken] {
         span = .none
         var released: [SubmissionToken] = []

@@ -2,8 +2,8 @@ import Contract
 import Ledger
 import Scheduling
 
-/// Tells once in a while of fulfilment calls that wait: for a service that is away, for a person because the service
-/// refuses their grants, or for a service that the apps file does not name.
+/// Tells once in a while of fulfilment calls that wait. They wait for a service that is away or not named in the apps
+/// file, or for a person because the service refuses their grants.
 struct CallReminders {
     private enum Trouble: Hashable {
         case refused(BundleID)

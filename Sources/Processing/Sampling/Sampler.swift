@@ -4,7 +4,7 @@ import Scheduling
 
 /// The machine of samples: how often the ledger is sampled, and whom people are told of again and again.
 ///
-/// That is every ten seconds, and down to twice a minute while nothing happens: while Apple is away, a fleet may have
+/// That is every ten seconds, and down to twice a minute while nothing happens. While Apple is away, a fleet may have
 /// rows of `retries` for hours and do nothing but sample.
 struct Sampler {
     static let interval: Duration = .seconds(10)
@@ -19,8 +19,8 @@ struct Sampler {
     private(set) var pause = interval
     /// Whether the ledger may have this worker's sign of life.
     private var isSigned = false
-    /// People are told of submissions that are held, of `retries` or the outbox without room, and of rows that only a
-    /// later version can work on. A table at its bound is full at one sample and not at the next.
+    /// People are told of submissions that are held, and of `retries` or the outbox without room. They are also told of
+    /// rows that only a later version can work on. A table at its bound is full at one sample and not at the next.
     private var held: [HeldGroup: Reminder] = [:]
     private var retriesFull = Reminder(quiet: Reminder.quiet)
     private var outboxFull = Reminder(quiet: Reminder.quiet)

@@ -1,7 +1,7 @@
 import Contract
 
-/// What this worker has written and a sample may not have seen. Workers share samples, so one may be a minute old when
-/// it comes.
+/// The writes of this worker that a sample may not have seen. Workers share samples, so one may be a minute old when it
+/// comes.
 struct Unsampled<Key: Hashable> {
     private struct Entry {
         let number: Int

@@ -8,7 +8,7 @@ extension Submissions {
 
     /// Takes records in.
     /// - Parameter partition: as it is after they were registered.
-    /// - Returns: those that wait for their mark, because they are checked one by one.
+    /// - Returns: the ones that wait for their mark, because they are checked one by one.
     mutating func read(_ records: [InputRecord], of partition: RecordSource, _ turn: inout Turn) -> [SubmissionToken] {
         var loading: [SubmissionToken] = []
         var suspects: [SubmissionToken] = []

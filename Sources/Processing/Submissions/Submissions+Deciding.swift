@@ -259,7 +259,7 @@ extension Submissions {
     }
 
     /// Publishes the events of a submission, which is complete once the broker has all of them.
-    /// - Parameter stub: What the outbox keeps of the first one, which quarantines its record.
+    /// - Parameter stub: The content that the outbox keeps of the first one, which quarantines its record.
     private mutating func publish(
         _ token: SubmissionToken, _ rendered: [RenderedEvent], stub: QuarantineStub? = nil, _ turn: inout Turn
     ) {

@@ -2,8 +2,8 @@ import Contract
 import Ledger
 import Scheduling
 
-/// The machine of all submissions in flight: records that were read and rows of `retries` that are due, from their
-/// first check until their outcome is published or owed.
+/// The machine of all submissions in flight: records that were read and rows of `retries` that are due. It has each
+/// from its first check until its outcome is published or owed.
 ///
 /// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
 struct Submissions: ~Copyable {
@@ -111,7 +111,7 @@ struct Submissions: ~Copyable {
 
     // MARK: Delays
 
-    /// - Parameter state: what it waits to do.
+    /// - Parameter state: the work that it waits to do.
     mutating func delay(
         _ token: SubmissionToken, _ state: FlightState, until moment: Instant, _ turn: inout Turn
     ) {

@@ -126,7 +126,7 @@ struct LedgerCalls {
     }
 
     /// Take-overs without a result are not made again as they are.
-    /// - Returns: what they were for.
+    /// - Returns: the partitions that they were for.
     mutating func forgetUnsentTakeOvers(
         where isLost: ([(index: Int, AssignmentID)]) -> Bool
     ) -> [[(index: Int, AssignmentID)]] {

@@ -1,8 +1,8 @@
 import Scheduling
 
-/// Counts what happens, by kind, and says when people are to be told: of the first of a kind at once, of further ones
-/// every ten minutes, and of the rest at the end. Something that is wrong happens again and again, and nobody else hears
-/// of it.
+/// Counts what happens, by kind, and says when people are to be told. They hear of the first of a kind at once, of
+/// further ones every ten minutes, and of the rest at the end. Something that is wrong happens again and again, and
+/// nobody else hears of it.
 struct Occurrences<Kind: Hashable, Example> {
     private struct Entry {
         var untold = 0

@@ -2,8 +2,8 @@ import Contract
 import Ledger
 import Scheduling
 
-/// Shared by the core's machines: the time, randomness, the apps file in force, calls to the ledger, and what a turn
-/// wants of drivers and of other machines.
+/// Shared by the core's machines: the time, randomness, the apps file in force, and calls to the ledger. A turn's wants
+/// of drivers and of other machines are in it, too.
 struct Turn: ~Copyable {
     /// The instant and the wall-clock time of the present input.
     var now = Instant(nanoseconds: 0)

@@ -4,10 +4,10 @@ import Scheduling
 
 /// Decides when a batch of decisions goes to the ledger, and which are in it.
 ///
-/// A batch starts when the connection is free, and 256 rows wait or a pause has passed since the last start: 0.5 ms for
-/// each row of the last batch, at most 10 ms. So a worker with few submissions writes each at once. From some 2,000 rows
-/// a second it writes the rows of 10 ms, because a row costs less in a larger batch. With a slow database it writes all
-/// waiting rows.
+/// A batch starts when the connection is free, and 256 rows wait or a pause has passed since the last start. The pause
+/// is 0.5 ms for each row of the last batch, at most 10 ms. So a worker with few submissions writes each at once. From
+/// some 2,000 rows a second it writes the rows of 10 ms, because a row costs less in a larger batch. With a slow
+/// database it writes all waiting rows.
 ///
 /// Decisions on rows of `retries` alone wait for 100 ms since the last start. After an outage all workers write such rows
 /// at once, a few each, and a batch costs a database more than its rows. Nobody waits for one by the millisecond.

@@ -43,7 +43,7 @@ struct KafkaRightsTests {
         try #require(rights == wanted)
     }
 
-    /// - Parameter change: What a user with all rights has not.
+    /// - Parameter change: The difference from the rights of a user who has all.
     private func expect(_ change: (inout KafkaRights) -> Void) throws {
         var wanted = complete
         change(&wanted)

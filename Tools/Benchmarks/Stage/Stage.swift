@@ -33,7 +33,7 @@ final class Stage {
     ///   - latency: Milliseconds of Apple's replies.
     ///   - calls: Most calls to Apple at once, of each worker.
     ///   - settings: Further variables of the workers.
-    ///   - tokens: Who may ask the workers' API, if it is set.
+    ///   - tokens: The tokens with which the workers' API may be asked, if any is set.
     init(
         _ programs: Programs, ledger: LedgerKind, latency: Int, calls: Int, settings: [String: String] = [:],
         tokens: [String] = []

@@ -4,9 +4,10 @@ import Processing
 
 /// Writes down what happens in one run, a short line per event, for people who follow a submission or look for a fault.
 ///
-/// A line has the moment, the worker and a sign: the core takes it (`<`), wants it (`>`) or has no part in it (`!`). Then
-/// come the verb, the submission, the particulars, and the submission's state after the turn. Of one that is not in
-/// flight any more it says whether its record is `complete`, or has `left`: the next owner of its partition has it then.
+/// A line has the moment, the worker and a sign: the core takes it (`<`), wants it (`>`) or has no part in it (`!`).
+/// Then come the verb, the submission, the particulars, and the submission's state after the turn. If a submission is
+/// not in flight any more, the line says whether its record is `complete` or has `left`. After `left` the next owner of
+/// its partition has it.
 public final class Trace {
     /// Longest line.
     static let width = 140
