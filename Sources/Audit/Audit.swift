@@ -6,8 +6,8 @@ import Threading
 
 /// Compares a ledger with its topics. Changes nothing, and may run beside workers.
 ///
-/// The order of its looks is what lets workers go on meanwhile. Every rule says "if this, then that", where that is made
-/// first and never taken back. So an audit looks for this first, and for that afterwards:
+/// The order of its looks is what lets workers go on meanwhile. Every rule says "if this, then that", where that is
+/// made first and never taken back. So an audit looks for this first, and for that afterwards:
 ///
 /// 1. *How far the input is complete*: the group's offsets and the ledger's checkpoints. A record below has its outcome
 ///    in the ledger, and its events were acknowledged or are owed.

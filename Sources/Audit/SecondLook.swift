@@ -204,8 +204,8 @@ struct SecondLook {
         }
     }
 
-    /// Whether answers of before may be missing. An operator is written down before the first answer goes. This is
-    /// asked once answers were missed, so it knows of operators who began during the audit, too.
+    /// Whether answers of before may be missing. A command that takes answers away is written down before the first one
+    /// goes. This is asked once answers were missed, so it knows of operators who began during the audit, too.
     private func forgottenBefore() throws(AuditError) -> Timestamp? {
         AuditWindow.forgotten(
             by: try ledger.asking { ledger throws(LedgerError) in try ledger.actions(on: nil) })

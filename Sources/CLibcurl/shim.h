@@ -46,6 +46,18 @@ static inline CURLcode grantor_easy_set_socket_callbacks(
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context) : code;
 }
 
+static inline CURLcode grantor_give_buffers_back(CURL *easy, void *context, void *unused) {
+    (void)easy;
+    (void)unused;
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    return CURLE_OK;
+}
+
+// Connections give OpenSSL's buffers back while nothing is in them, as libcurl 7.88 has them do by itself.
+static inline CURLcode grantor_easy_give_buffers_back(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, grantor_give_buffers_back);
+}
+
 // curl_easy_getinfo is variadic, too. A value that cannot be had reads as zero.
 static inline long grantor_easy_get_long(CURL *easy, CURLINFO info) {
     long value = 0;
@@ -62,13 +74,19 @@ static inline void *grantor_easy_get_private(CURL *easy) {
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
 }
 
-// Whether OpenSSL has received something on the transfer's connection that nobody has read. Only within a callback: a transfer
-// has a connection no sooner and no longer. libcurl itself looks no further than the socket.
-static inline int grantor_easy_has_unread(CURL *easy) {
+// OpenSSL's side of the transfer's connection; NULL for a plain one. Only within a callback: a transfer has a connection no
+// sooner and no longer.
+static inline SSL *grantor_easy_tls(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return 0;
-    if (session->backend != CURLSSLBACKEND_OPENSSL || session->internals == NULL) return 0;
-    return SSL_has_pending(session->internals);
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+// Whether OpenSSL has received something on the transfer's connection that nobody has read. Only within a callback. libcurl
+// itself looks no further than the socket.
+static inline int grantor_easy_has_unread(CURL *easy) {
+    SSL *tls = grantor_easy_tls(easy);
+    return tls != NULL && SSL_has_pending(tls);
 }
 
 // curl_multi_setopt is variadic, too.

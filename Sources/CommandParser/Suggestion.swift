@@ -4,7 +4,8 @@ enum Suggestion {
     private static let mostLetters = 40
 
     /// The known word that is closest to a misspelt one, the first of several; nil if none is close. One is close that
-    /// begins with the word, from three letters on, or that takes few changes: one for each three letters, at most three.
+    /// begins with the word, from three letters on, or that takes few changes: one for each three letters, at most
+    /// three.
     static func closest(to word: String, of known: [String]) -> String? {
         let letters = Array(word)
         guard (2...mostLetters).contains(letters.count) else { return nil }

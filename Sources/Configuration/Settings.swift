@@ -112,7 +112,7 @@ enum Settings {
         "the base, without `/inApps`, https only")
     static let appleProxy = Setting.optional(
         "apple.proxy", .proxy, absent: "none",
-        "an HTTP proxy for calls to Apple and for nothing else, such as `http://proxy.example.com:3128`; user name "
+        "an HTTP proxy for calls to Apple and for nothing else, such as `http://proxy.example.com:3128`. User name "
             + "and password may stand in it and are never shown")
     static let appleCAFile = Setting.file(
         "apple.caFile", absent: "the system's",

@@ -51,8 +51,8 @@ public final class PassedOver: Sendable, Hashable {
     public let named: [Entry]
     /// How many were left out, those that are not named included.
     public let counts: [Reason: Int]
-    /// The purchases that hold, as far as they have names. For the decision alone: no ledger keeps it, and it makes no difference
-    /// between two.
+    /// The purchases that hold, as far as they have names. For the decision alone: no ledger keeps it, and it makes no
+    /// difference between two.
     public let holding: [Holding]
 
     /// - Parameters:
@@ -97,8 +97,8 @@ public final class PassedOver: Sendable, Hashable {
         return counts.filter { $0.value > 0 }
     }
 
-    /// The reason to hold a submission in which nothing else is new; nil if nothing in it is paid and unanswered. The first
-    /// of the reasons counts.
+    /// The reason to hold a submission in which nothing else is new; nil if nothing in it is paid and unanswered. The
+    /// first of the reasons counts.
     /// - Parameter isGranted: Whether the ledger has a grant of it, whoever's.
     public func hold(isGranted: (NamedPurchase) -> Bool) -> (cause: HoldCause, detail: String)? {
         let counts = counts(isGranted: isGranted)

@@ -130,8 +130,8 @@ public struct Event: Hashable, Sendable {
 /// The rule by which the values of a row become the bytes of its event. A row keeps the number of its format. Formats
 /// are added and never changed, so every copy of an event has the same bytes, whichever version makes it.
 ///
-/// Workers of two releases share a ledger during an upgrade. So a release that adds a format still writes the one before
-/// it, and the next release writes the new one: docs/versions.md.
+/// Workers of two releases share a ledger during an upgrade. So a release that adds a format still writes the one
+/// before it, and the next release writes the new one: docs/versions.md.
 public enum EventFormat: Int, Hashable, Sendable, CaseIterable {
     case v1 = 1
 

@@ -9,8 +9,8 @@ public enum SubmissionReading: Hashable, Sendable {
 
     /// Largest record value that is looked into, in bytes. Receipts of long-time subscribers reach some 400 KB.
     public static let maxValueBytes = 2 << 20
-    /// Times of records before it are none: the App Store opened on 2008-07-10. Producers that write seconds where Kafka
-    /// has milliseconds say 1970.
+    /// Times of records before it are none: the App Store opened on 2008-07-10. Producers that write seconds where
+    /// Kafka has milliseconds say 1970.
     package static let earliestTime = Timestamp(milliseconds: 1_215_648_000_000)
     /// Longest `traceparent` header that is handed on (W3C Trace Context: 55 characters in version 00).
     static let maxTraceparentBytes = 128
@@ -106,8 +106,8 @@ private struct SubmissionMembers {
 
     init(_ object: StrictJSON) { self.object = object }
 
-    /// A member where it can be read; nil otherwise, and for words that languages write where there is none: all players
-    /// would be one user.
+    /// A member where it can be read; nil otherwise, and for words that languages write where there is none: all
+    /// players would be one user.
     func lenient<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
         guard case .text(let text) = content(of: name), !Self.isForNothing(text) else { return nil }
         return read(text)
@@ -152,8 +152,8 @@ private struct SubmissionMembers {
         return (bundle, order, claim, try evidence(transaction))
     }
 
-    /// The signed transaction, where there is one: it needs nobody to be asked. Else the receipt, else the id. Text that
-    /// is no token gives way to a receipt, and what is no text to any other evidence.
+    /// The signed transaction, where there is one: it needs nobody to be asked. Else the receipt, else the id. Text
+    /// that is no token gives way to a receipt, and what is no text to any other evidence.
     private func evidence(_ transactionID: TransactionID?) throws(Malformed) -> Evidence {
         let receipt = evidenceText("receipt")
         if let token = evidenceText("signedTransaction"), receipt == nil || Self.hasThreeParts(token) {

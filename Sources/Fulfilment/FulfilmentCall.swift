@@ -44,8 +44,8 @@ public struct FulfilmentCall: Hashable, Sendable {
     }
 
     /// A value as CloudEvents puts it into a header: all but printable ASCII, and blank, quotation mark and percent
-    /// sign, are percent-encoded
-    /// ([HTTP binding, 3.1.3.2](https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md)).
+    /// sign, are percent-encoded ([HTTP binding,
+    /// 3.1.3.2](https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md)).
     static func encoded(_ value: [UInt8]) -> String {
         var text = ""
         for byte in value {

@@ -113,6 +113,8 @@ extension CurlOptions {
         // second with the byte that libcurl adds; a longer reply comes in pieces.
         try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 << 10)
         try set(CURLOPT_BUFFERSIZE, (4 << 10) - 1)
+        // A connection waits for its reply most of the time. With libcurl 8.14 its two buffers of OpenSSL's would stay.
+        try check(grantor_easy_give_buffers_back(easy), CURLOPT_SSL_CTX_FUNCTION)
     }
 }
 

@@ -21,8 +21,8 @@ public final class HTTPClient: Sendable {
     ///   - sink: Gets every call's outcome once, on the client's thread. It is called at most once in a turn of the
     ///     loop, with all outcomes of that turn in the order in which they came. All connections wait while it runs: it
     ///     computes for microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
-    /// - Throws: ``HTTPClientError/unreadableAuthorities(errno:)``, ``HTTPClientError/resourcesExhausted(_:errno:)`` and
-    ///   ``HTTPClientError/libraryFault(_:)``.
+    /// - Throws: ``HTTPClientError/unreadableAuthorities(errno:)``, ``HTTPClientError/resourcesExhausted(_:errno:)``
+    ///   and ``HTTPClientError/libraryFault(_:)``.
     public init(
         configuration: HTTPClientConfiguration, logger: Logger, registry: PrometheusRegistry = .shared,
         sink: @escaping @Sendable ([HTTPOutcome]) -> Void

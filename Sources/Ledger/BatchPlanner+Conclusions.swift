@@ -179,7 +179,8 @@ extension BatchPlanner {
         entry.state = .concluded(outcome, tell: [.pending(entry.waiting?.pending ?? pending, key)])
     }
 
-    /// A held claim whose purchases were all granted before, and nothing else is to come: it ends as if it were not held.
+    /// A held claim whose purchases were all granted before, and nothing else is to come: it ends as if it were not
+    /// held.
     private static func claim(of entry: Entry, on purchases: [NamedPurchase], _ holders: Holders) -> JudgedClaim? {
         guard !purchases.isEmpty, !entry.hasLaterGrants, !entry.hasLaterAnswer else { return nil }
         var claim = JudgedClaim(entry.decision)

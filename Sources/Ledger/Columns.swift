@@ -44,7 +44,8 @@ extension PassedOver {
         return (counted + named).joined(separator: "\n")
     }
 
-    /// The content of a column. Lines of another form, and reasons of a later version, are left out: they are for people.
+    /// The content of a column. Lines of another form, and reasons of a later version, are left out: they are for
+    /// people.
     public convenience init(text: String) {
         var named: [Entry] = []
         var counts: [Reason: Int] = [:]

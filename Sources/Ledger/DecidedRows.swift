@@ -6,8 +6,8 @@ public enum DecidedTable: Hashable, Sendable, CaseIterable {
     case grants
     case answers
 
-    /// The most by which rows stand in another order than that of their times. A decision keeps its time while the ledger
-    /// is away, and workers' clocks differ.
+    /// The most by which rows stand in another order than that of their times. A decision keeps its time while the
+    /// ledger is away, and workers' clocks differ.
     public static let mostDisorder = Duration.seconds(86_400)
 
     /// Places that one look at a table covers.

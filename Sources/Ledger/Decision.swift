@@ -99,7 +99,8 @@ extension Decision.Subject {
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
-    /// `ignore`. Purchases that were passed over are said with the rows that keep them, and not when these are told again.
+    /// `ignore`. Purchases that were passed over are said with the rows that keep them, and not when these are told
+    /// again.
     case written(Outcome, publish: [RenderedEvent], passedOver: [PassedOver.Reason: Int] = [:])
     /// Nothing was written: the generation was old, or the lease was another worker's, or its row was gone. The present
     /// owner of the partition or the row decides.
@@ -110,8 +111,8 @@ public enum DecisionResult: Hashable, Sendable {
     /// written. Write it again in a later batch.
     case undecided
     /// Nothing was written: the submission is to be held for this cause instead. The ledger may have granted for an app
-    /// that the decision does not know. A purchase that was passed over may hold, with nothing new beside it. A row that
-    /// it depends on may be a later version's. The detail is for people.
+    /// that the decision does not know. A purchase that was passed over may hold, with nothing new beside it. A row
+    /// that it depends on may be a later version's. The detail is for people.
     case toBeHeld(HoldCause, detail: String)
     /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds
     /// no data.

@@ -75,8 +75,8 @@ public struct KnownOutcomes: Sendable {
 
     private var outcomes: [Record: KnownOutcome] = [:]
 
-    /// A record with a row that only a later version can read counts as one without an outcome. It is checked again, and
-    /// the write finds that row.
+    /// A record with a row that only a later version can read counts as one without an outcome. It is checked again,
+    /// and the write finds that row.
     /// - Parameters:
     ///   - grants: The rows of `grants` of these origins, in any order.
     ///   - answers: The rows of `answers`.

@@ -2,8 +2,8 @@ import Contract
 
 /// One look for a word that may be the id of anything, over all apps of a ledger.
 ///
-/// Each query finds an index, so the look costs the same in a ledger of any size. Event ids are digests and lead back to
-/// nothing: the event's submission and transaction do.
+/// Each query finds an index, so the look costs the same in a ledger of any size. Event ids are digests and lead back
+/// to nothing: the event's submission and transaction do.
 public struct Search: Hashable, Sendable {
     /// The meaning of a word to a submission that was found by it.
     public enum Meaning: String, Hashable, Sendable, CaseIterable {

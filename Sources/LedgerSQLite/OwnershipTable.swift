@@ -16,8 +16,8 @@ struct OwnershipTable {
         return try known(partition) ?? 0
     }
 
-    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of its
-    /// topic is there, or one was refused before.
+    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of
+    /// its topic is there, or one was refused before.
     func refuses(_ partition: TopicPartition) throws(StoreError) -> Bool {
         let isKnown = try database.statement(
             "SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND NOT \(PartitionColumns.isRefused)"

@@ -41,8 +41,9 @@ struct RetryTable {
         try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").hasRow { $0.lease(lease) }
     }
 
-    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Of held rows none goes
-    /// first. They are taken before they are due as well, and the signed ones would come again before the others' turn.
+    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Of held rows none
+    /// goes first. They are taken before they are due as well, and the signed ones would come again before the others'
+    /// turn.
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(StoreError) -> [DueRetry] {
         guard request.endpoint != nil else {

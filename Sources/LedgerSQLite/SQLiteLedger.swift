@@ -42,8 +42,8 @@ public final class SQLiteLedger: LedgerConnection {
 
     /// Opens a ledger that ``migrate(_:)`` has made.
     /// - Throws: `.unusable` if there is none, or one of a version that it does not work with. The same goes for a
-    ///   setting that does not take and that its promises rest on. The error is `.unavailable` if another process keeps
-    ///   it locked.
+    ///   setting that SQLite does not take, and that promises rest on. The error is `.unavailable` if another process
+    ///   keeps it locked.
     public init(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {
         database = try SQLiteOpening(configuration: configuration).open()
         clock = configuration.clock

@@ -5,8 +5,8 @@ import Metrics
 import Processing
 import Synchronization
 
-/// Metrics of calls to inventory services, by app. As of ``AppMetrics``, the first fifty apps with a service have series
-/// of their own; all others are `other`.
+/// Metrics of calls to inventory services, by app. As of ``AppMetrics``, the first fifty apps with a service have
+/// series of their own; all others are `other`.
 final class FulfilmentMetrics: Sendable {
     static let calls = CounterDeclaration(
         "grantor_fulfilment_calls_total",

@@ -1,3 +1,4 @@
+import CLibcurl
 import Glibc
 import Testing
 
@@ -46,6 +47,36 @@ struct CurlOptionsTests {
                 try #require(peakKilobytes() - before < 32 << 10)
             }
         }
+    }
+}
+
+/// Options that a connection shows.
+struct ConnectionOptionsTests {
+    private struct Seen {
+        let easy: UnsafeMutableRawPointer
+        var mode = 0
+    }
+
+    @Test func `a connection gives OpenSSL's buffers back while nothing is in them`() throws {
+        let server = try ScriptedServer(.tls(ServerTLS.shared.get())) { _ in [.send(.ok("fine"))] }
+        defer { server.close() }
+        let easy = try #require(curl_easy_init())
+        defer { curl_easy_cleanup(easy) }
+        let options = CurlOptions(easy: easy)
+        try options.apply(TestClient.configuration())
+        try options.set(CURLOPT_URL, server.url)
+        try options.set(CURLOPT_NOBODY, 1)
+        var seen = Seen(easy: easy)
+        try withUnsafeMutablePointer(to: &seen) { pointer in
+            try options.set(
+                prerequest: { context, _, _, _, _ in
+                    let seen = context?.assumingMemoryBound(to: Seen.self)
+                    seen?.pointee.mode = SSL_ctrl(grantor_easy_tls(seen?.pointee.easy), SSL_CTRL_MODE, 0, nil)
+                    return CURL_PREREQFUNC_OK
+                }, pointer)
+            #expect(curl_easy_perform(easy) == CURLE_OK)
+        }
+        #expect(seen.mode & Int(SSL_MODE_RELEASE_BUFFERS) != 0)
     }
 }
 

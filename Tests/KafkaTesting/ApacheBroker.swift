@@ -4,7 +4,8 @@ import Synchronization
 
 /// One process of Apache Kafka in KRaft mode, broker and controller, in a temporary folder.
 final class ApacheBroker: Sendable {
-    /// Time for it to start; it takes three to six seconds on a machine that is not busy, and only a hang takes as long.
+    /// Time for it to start; it takes three to six seconds on a machine that is not busy, and only a hang takes as
+    /// long.
     private static let startLimit = Duration.seconds(300)
     /// Time for it to hand its partitions over and end; then it is killed.
     private static let stopLimit = Duration.seconds(60)

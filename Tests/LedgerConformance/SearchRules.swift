@@ -106,8 +106,8 @@ extension LedgerConformance {
 }
 
 extension ConformanceSubject {
-    /// A submission in each state with an order of its own name, of one user; a repeat has the grant's, or it would fail.
-    /// And a submission of another app whose user has the same name.
+    /// A submission in each state with an order of its own name, of one user; a repeat has the grant's, or it would
+    /// fail. And a submission of another app whose user has the same name.
     fileprivate func writeEachState() throws {
         try own()
         func submission(

@@ -6,8 +6,8 @@ import Testing
 @testable import LedgerPostgres
 
 extension Migrations {
-    /// The steps of this version, and two as later ones may add them. The first only adds. The second takes away what no
-    /// program of the version before uses any more.
+    /// The steps of this version, and two as later ones may add them. The first only adds. The second takes away what
+    /// no program of the version before uses any more.
     static let later = Migrations(
         postgres.steps + [
             Migration(

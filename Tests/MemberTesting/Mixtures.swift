@@ -2,8 +2,8 @@ public import Contract
 
 /// A value that can be made anew with one member of another.
 public protocol Mixing {
-    /// This value with one member of another one. An initializer without defaults makes it, so that a new member does not
-    /// compile without its line here.
+    /// This value with one member of another one. An initializer without defaults makes it, so that a new member does
+    /// not compile without its line here.
     func taking(_ member: String, of other: Self) -> Self
 }
 

@@ -9,8 +9,8 @@ extension PostgresServer {
     /// Ends sessions and stops in order, and starts again (`pg_ctl -m fast`).
     public func restart() throws { try command("restart") }
 
-    /// Starts it after ``kill()`` or ``crash()``, or if it has ended by itself, and waits until it answers. Does nothing
-    /// to one that runs.
+    /// Starts it after ``kill()`` or ``crash()``, or if it has ended by itself, and waits until it answers. Does
+    /// nothing to one that runs.
     public func start() throws { try command("start") }
 
     /// Freezes every process of the server (SIGSTOP): connections stay open and nothing is answered.

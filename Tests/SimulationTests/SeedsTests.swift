@@ -18,17 +18,18 @@ struct SeedsTests {
             // It was wrong about a row that nobody had told of when its topic was made anew, and its record
             // quarantined.
             1_051_687,
-            // Submissions that waited for room in `retries` took the probes of an endpoint that was away. No due row was
-            // asked about any more, so `retries` stayed full.
+            // Submissions that waited for room in `retries` took the probes of an endpoint that was away. No due row
+            // was asked about any more, so `retries` stayed full.
             3_988_443, 4_170_074, 4_195_897,
             // A record was quarantined after its worker had written its grant and ended. Nobody was told of the grant.
             3_478_337, 5_225_305,
             // The script had two claims of one content and two truths.
             4_390_211,
-            // A worker that had asked nobody for half an hour took its breaker for an outage, and let signatures decide.
+            // A worker that had asked nobody for half an hour took its breaker for an outage, and let signatures
+            // decide.
             550_000,
-            // The judge was wrong about a failure that the same submission's other record had still to tell. It was also
-            // wrong about an abandoned row whose submission was answered in another record.
+            // The judge was wrong about a failure that the same submission's other record had still to tell. It was
+            // also wrong about an abandoned row whose submission was answered in another record.
             338_915, 364_245, 518_987,
             // It was wrong about an id that was used three times: the answer of one was taken for that of another.
             2_203_101,

@@ -6,8 +6,8 @@ internal import Scheduling
 internal import SimulatorServer
 internal import Synchronization
 
-/// A platform's inventory service on loopback, over TLS. It applies each grant once by its key, keeps a book of all that
-/// came, and answers as a test wants it to.
+/// A platform's inventory service on loopback, over TLS. It applies each grant once by its key, keeps a book of all
+/// that came, and answers as a test wants it to.
 public final class InventoryService: Sendable {
     /// One call as it came.
     public struct Call: Sendable {

@@ -28,12 +28,12 @@ struct ClaimPolicy: Sendable {
     /// The verdict on all purchases that the evidence attests, or the missing input for it.
     ///
     /// A purchase that cannot be judged holds the submission, whatever else passes. An answer without it would be
-    /// final, and a paid purchase would never be granted. The hold says the names of all that may still be granted. Once
-    /// all of it was, under other submissions, there is nothing to wait for.
+    /// final, and a paid purchase would never be granted. The hold says the names of all that may still be granted.
+    /// Once all of it was, under other submissions, there is nothing to wait for.
     ///
-    /// Otherwise the purchases that pass are verified, oldest first, and the others are passed over. If none passes, one
-    /// whose product the apps file does not list holds the submission, else the newest one's rejection stands. A claimed
-    /// purchase that is absent may not have reached Apple's records yet, so that is a doubt.
+    /// Otherwise the purchases that pass are verified, oldest first, and the others are passed over. If none passes,
+    /// one whose product the apps file does not list holds the submission, else the newest one's rejection stands. A
+    /// claimed purchase that is absent may not have reached Apple's records yet, so that is a doubt.
     /// - Parameters:
     ///   - unreadable: Purchases that the evidence attests in a form that is not known.
     ///   - attestsTokens: Whether the evidence names a purchase's account token where there is one.

@@ -65,8 +65,8 @@ struct PurchaseCheck: Sendable {
         return .passes(granted)
     }
 
-    /// Judges a purchase of a product that the catalogue does not list. It fails where it could not be granted under any
-    /// catalogue, or where the app says that its catalogue is whole.
+    /// Judges a purchase of a product that the catalogue does not list. It fails where it could not be granted under
+    /// any catalogue, or where the app says that its catalogue is whole.
     private func findingOnUnlisted(_ purchase: Purchase) -> Finding {
         guard app.unlistedProducts == .hold else {
             return fails(.unknownProduct, "The product is not in the app's catalogue.", purchase)

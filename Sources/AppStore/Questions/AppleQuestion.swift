@@ -23,8 +23,8 @@ public protocol AppleQuestion: Sendable {
     /// - Parameter now: wall-clock time, for the token of the App Store Server API.
     func call(at now: Timestamp) -> AppleCallStep
 
-    /// Reads the end of a call, once for the question and for the endpoint. If Apple refused the call's token, the app's
-    /// next one is new.
+    /// Reads the end of a call, once for the question and for the endpoint. If Apple refused the call's token, the
+    /// app's next one is new.
     /// - Parameters:
     ///   - call: The call that was made.
     ///   - now: Wall-clock time, for moments that Apple names relative to it.

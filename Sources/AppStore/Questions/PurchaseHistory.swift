@@ -120,8 +120,8 @@ struct PurchaseHistory: Sendable {
         return original
     }
 
-    /// Takes a transaction whose signature held. One without a bundle id is the asked app's: Apple answers a key for its
-    /// app alone.
+    /// Takes a transaction whose signature held. One without a bundle id is the asked app's: Apple answers a key for
+    /// its app alone.
     mutating func add(_ transaction: SignedTransaction) {
         let entry = Entry(transaction)
         guard let id = transaction.transactionID else {

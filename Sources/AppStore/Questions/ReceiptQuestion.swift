@@ -11,7 +11,8 @@ import Contract
 /// - Then a refusal counts for a receipt that is proven to be forged. For every other receipt it is a doubt, because
 ///   this version may not know the form of a genuine one.
 /// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
-/// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API has.
+/// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API
+///   has.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -57,8 +58,8 @@ struct ReceiptQuestion: AppleQuestion {
         return .send(AppleCall(endpoint: endpoint, isFresh: isFresh, content: .verifyReceipt(request.bodyParts)))
     }
 
-    /// Reads the end of a call. verifyReceipt sends 200 with every answer, so an intermediary sends any other status. It
-    /// is a failure unless it concerns this request alone. A redirect is never followed, because the receipt and the
+    /// Reads the end of a call. verifyReceipt sends 200 with every answer, so an intermediary sends any other status.
+    /// It is a failure unless it concerns this request alone. A redirect is never followed, because the receipt and the
     /// secret go to configured hosts alone.
     func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> ReplyMeaning {
         switch reply {
@@ -83,8 +84,8 @@ struct ReceiptQuestion: AppleQuestion {
         case .authentic:
             guard fingerprint.matches(response, isFresh: isFresh) else { return .replied(askAgain() ?? neverNamed()) }
             return .replied(conclude(response))
-        // The only hop leads from production to the sandbox. Any other would lead to an endpoint that has already denied
-        // the receipt, or to the same one. Apple's sandbox has been seen to answer so; it is a transient fault.
+        // The only hop leads from production to the sandbox. Any other would lead to an endpoint that has already
+        // denied the receipt, or to the same one. Apple's sandbox has been seen to answer so; it is a transient fault.
         case .belongs(to: .sandbox) where environment == .production: return .replied(hopToSandbox(status: status))
         case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable, .belongs:
             return .retry(.temporarilyUnable, .failed)
@@ -145,7 +146,8 @@ struct ReceiptQuestion: AppleQuestion {
         case .tokensUnknown(let verdict): return askServerAPI(otherwise: verdict)
         case .verdict(.rejected(let rejection)) where response.records.contains(where: isClaimedInDoubt):
             return askServerAPI(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
-        // A purchase about which Apple contradicts itself is passed over beside others that pass. The history knows more.
+        // A purchase about which Apple contradicts itself is passed over beside others that pass. The history knows
+        // more.
         case .verdict(.verified(let passed, let verifiedBy)) where response.records.contains(where: isClaimedInDoubt):
             return askServerAPI(otherwise: .verified(passed, by: verifiedBy))
         case .verdict(let verdict): return verdict.isOpen ? askServerAPI(otherwise: verdict) : .verdict(verdict)

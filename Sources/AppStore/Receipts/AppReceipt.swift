@@ -6,12 +6,13 @@ public import Contract
 /// contradicts. It also tells a damaged receipt from one that Apple cannot read at the moment.
 ///
 /// Attributes are read leniently: one that is missing, empty or of another form is nil. Their meaning and types:
-/// [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
+/// [Validating receipts on the
+/// device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0: who made the receipt.
     public let origin: ReceiptOrigin?
-    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts say of themselves
-    /// what they are in several ways.
+    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts say of
+    /// themselves what they are in several ways.
     var serverAPIEnvironment: Environment? { origin == .production ? .production : nil }
     /// Attribute 2: the app it belongs to.
     public let bundleID: BundleID?
@@ -29,8 +30,8 @@ public struct AppReceipt: Hashable, Sendable {
 
     /// Reads a receipt together with the text that Apple takes of it.
     ///
-    /// A text that is none, or of no receipt, is read once more as ``ReceiptText/mended(_:)`` has it. That reading counts
-    /// where it is a receipt in form, because no other text comes out as one by chance.
+    /// A text that is none, or of no receipt, is read once more as ``ReceiptText/mended(_:)`` has it. That reading
+    /// counts where it is a receipt in form, because no other text comes out as one by chance.
     static func read(_ base64: EvidenceText) throws(AppReceiptError) -> (text: ReceiptText, receipt: AppReceipt) {
         do throws(AppReceiptError) {
             let text = try ReceiptText(base64)

@@ -139,11 +139,11 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
 
     public var verdict: Verdict { .rejected(Rejection(.receiptNotAuthentic, detail)) }
 
-    /// Whether it is proven that Apple did not sign. Apple's refusal of such a receipt counts, because two witnesses say
-    /// the same.
+    /// Whether it is proven that Apple did not sign. Apple's refusal of such a receipt counts, because two witnesses
+    /// say the same.
     ///
-    /// Everything else may be a form that Apple uses and this version does not know. Then Apple's word stands alone, and
-    /// it has been wrong for a while about genuine receipts.
+    /// Everything else may be a form that Apple uses and this version does not know. Then Apple's word stands alone,
+    /// and it has been wrong for a while about genuine receipts.
     var provesForgery: Bool {
         switch self {
         // The key of Apple's certificate did not sign this.

@@ -186,8 +186,8 @@ struct TransactionPayload: Sendable {
     }
 }
 
-/// Apple attests the transaction, and it cannot be granted as it is: never the player's fault, so it is to be held for a
-/// person.
+/// Apple attests the transaction, and it cannot be granted as it is: never the player's fault, so it is to be held for
+/// a person.
 public enum UnreadablePurchase: Error, Hashable, Sendable {
     /// It lacks what a grant needs, or has it in a form that this version does not know.
     case incomplete

@@ -169,8 +169,8 @@ struct CompactJWS: Sendable {
     let payload: ArraySlice<UInt8>
     let signature: ArraySlice<UInt8>
 
-    /// Takes a text apart. White space and quotes around it are passed over: people paste tokens, and writers put quotes
-    /// around what is a string already.
+    /// Takes a text apart. White space and quotes around it are passed over: people paste tokens, and writers put
+    /// quotes around what is a string already.
     init(_ text: EvidenceText) throws(SignedTransactionError) {
         var token = text.bytes
         guard token.count <= SignedTransactionVerifier.maxBytes else { throw .tooLarge }

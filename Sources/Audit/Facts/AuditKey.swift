@@ -4,8 +4,8 @@ import Ledger
 
 /// The name of one thing in 16 bytes: two sides tell of the same thing if they come to the same key.
 ///
-/// Events go by their ids, which are UUIDs. Everything else goes by the first half of a SHA-256, so no producer can make
-/// two submissions look like one.
+/// Events go by their ids, which are UUIDs. Everything else goes by the first half of a SHA-256, so no producer can
+/// make two submissions look like one.
 struct AuditKey: Hashable, Comparable, Sendable, BitwiseCopyable {
     let high: UInt64
     let low: UInt64

@@ -21,8 +21,8 @@ struct AuditWindow: Sendable {
     /// Events of earlier rows may have left their topic again; nil where nothing has.
     let retained: [EventTable: Timestamp]
 
-    /// The moment until which answers may be missing, by what operators did to the ledger; nil where none was pruned, or
-    /// deleted with its user.
+    /// The moment until which answers may be missing, by what operators did to the ledger; nil where none was pruned,
+    /// or deleted with its user.
     static func forgotten(by actions: [OperatorAction]) -> Timestamp? {
         actions.compactMap { action -> Timestamp? in
             switch action.kind {

@@ -33,8 +33,8 @@ struct Judge {
     private var key: AuditKey?
     private var row: Fact?
     private var isTold = false
-    /// Whether the row's own topic has its event's id with other bytes. One more event under that id would contradict it,
-    /// so its row never counts as untold.
+    /// Whether the row's own topic has its event's id with other bytes. One more event under that id would contradict
+    /// it, so its row never counts as untold.
     private var isAltered = false
     private var hasOutcome = false
     private var purchase: Fact?

@@ -112,8 +112,8 @@ extension UInt64 {
     static let anything: UInt64 = 0
     private static let nothing = SHA256.hash([])
 
-    /// The content of a record that cannot be read. An operator passes offsets without a look at their records: the stub
-    /// of such a one has the digest of nothing.
+    /// The content of a record that cannot be read. An operator passes offsets without a look at their records: the
+    /// stub of such a one has the digest of nothing.
     static func quarantined(_ digest: SHA256Digest, isStub: Bool) -> UInt64 {
         isStub && digest == nothing ? anything : Swift.max(1, digest.short)
     }

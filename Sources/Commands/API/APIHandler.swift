@@ -80,8 +80,8 @@ struct APIHandler: RequestHandler {
 
     // MARK: Questions
 
-    /// Asks all questions together, which takes as many round trips as one. Where that fails each is asked alone, so that
-    /// only the question is refused that cannot be answered.
+    /// Asks all questions together, which takes as many round trips as one. Where that fails each is asked alone, so
+    /// that only the question is refused that cannot be answered.
     private mutating func answers(to requests: [APIRequest]) -> [Result<Reply, APIRefusal>] {
         guard !requests.isEmpty else { return [] }
         do throws(APIRefusal) {

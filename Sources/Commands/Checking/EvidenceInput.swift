@@ -3,7 +3,8 @@ import Contract
 import FoundationEssentials
 import Glibc
 
-/// The content that a person hands to `grantor verify`: a submission as it would stand on the input topic, or evidence by itself.
+/// The content that a person hands to `grantor verify`: a submission as it would stand on the input topic, or evidence
+/// by itself.
 enum EvidenceInput: Hashable, Sendable {
     /// A member of submissions that holds evidence.
     enum Member: Hashable, Sendable {
@@ -34,8 +35,8 @@ enum EvidenceInput: Hashable, Sendable {
         }
     }
 
-    /// Windows writes UTF-16 where a command's output goes to a file. A submission in it stays as it is: no worker reads
-    /// it.
+    /// Windows writes UTF-16 where a command's output goes to a file. A submission in it stays as it is: no worker
+    /// reads it.
     private static func text(of bytes: [UInt8]) -> String {
         let pairs = stride(from: 0, to: bytes.count - bytes.count % 2, by: 2)
         if bytes.starts(with: [0xFF, 0xFE]) {

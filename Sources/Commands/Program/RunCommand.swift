@@ -64,8 +64,8 @@ enum RunCommand {
         return Logger(label: "grantor", handler: context.logHandler(settings?.format ?? named ?? .json))
     }
 
-    /// The settings in force, without secrets, and whose they are: the first thing that somebody asks for who looks into
-    /// a log.
+    /// The settings in force, without secrets, and whose they are: the first thing that somebody asks for who looks
+    /// into a log.
     private static func metadata(_ configuration: WorkerConfiguration) -> Logger.Metadata {
         var metadata = Logger.Metadata(configuration.lines.map { ($0.name.key, .text($0.value)) }) { _, later in later }
         metadata["version"] = .text(programVersion)

@@ -62,8 +62,8 @@ struct TopicSearch: Sendable {
         hits = Array(hits.prefix(limit))
     }
 
-    /// Whether a word is a record's key, or stands in its value as a whole word. The value may be anything, so it is not
-    /// read as a submission.
+    /// Whether a word is a record's key, or stands in its value as a whole word. The value may be anything, so it is
+    /// not read as a submission.
     private static func stands(_ word: [UInt8], in record: InputRecord) -> Bool {
         if record.key == word { return true }
         guard let value = record.value, let first = word.first, value.count >= word.count else { return false }

@@ -26,8 +26,8 @@ struct RepeatedQuestion {
 }
 
 extension KafkaError {
-    /// Whether it is a broker's own word for something that passes within seconds. A leader or a coordinator is elected,
-    /// moves or loads, or a new topic is not known everywhere. Silence is no such word.
+    /// Whether it is a broker's own word for something that passes within seconds. A leader or a coordinator is
+    /// elected, moves or loads, or a new topic is not known everywhere. Silence is no such word.
     ///
     /// The codes are those that Kafka's protocol calls retriable and that a question can be answered with.
     package var isForTheMoment: Bool { failure.map { Self.momentary.contains($0.code) } ?? false }

@@ -63,10 +63,10 @@ package final class ClientHandle: @unchecked Sendable {
     /// Waits until librdkafka has ended what the last change of the assignment ended. To be called before the next one.
     ///
     /// A partition that is removed counts as started until librdkafka's main thread has taken the answer to its stop
-    /// from its own queue. A change that comes before asks it to stop a second time. The second answer ends the process,
-    /// by an assertion (`rktp->rktp_started`) or by SIGSEGV. librdkafka up to 2.15 does so (its issue 5573). Two
-    /// assignments without a pause between end it within 20 ms. The thread takes its queue in order: the first question
-    /// comes back behind the stops, the second behind their answers.
+    /// from its own queue. A change that comes before asks it to stop a second time. The second answer ends the
+    /// process, by an assertion (`rktp->rktp_started`) or by SIGSEGV. librdkafka up to 2.15 does so (its issue 5573).
+    /// Two assignments without a pause between end it within 20 ms. The thread takes its queue in order: the first
+    /// question comes back behind the stops, the second behind their answers.
     func waitForAssignment() {
         for _ in 0..<2 {
             var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
@@ -115,8 +115,8 @@ package final class ClientHandle: @unchecked Sendable {
     }
 
     /// All partitions of a topic. Asks a broker and waits.
-    /// - Throws: `transient` when no broker answers within `timeout`; the broker's error where it cannot tell, such as one
-    ///   that does not know the topic yet.
+    /// - Throws: `transient` when no broker answers within `timeout`; the broker's error where it cannot tell, such as
+    ///   one that does not know the topic yet.
     func partitions(of topic: String, timeout: Duration) throws(KafkaError) -> [TopicPartition] {
         guard let one = rd_kafka_topic_new(pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
         defer { rd_kafka_topic_destroy(one) }

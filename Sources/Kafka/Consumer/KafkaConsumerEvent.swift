@@ -28,7 +28,8 @@ public enum KafkaConsumerEvent: Sendable {
     /// assigned again.
     case unreadable(TopicPartition, assignmentID: UInt64)
     /// A sign of life, every five seconds. The main thread of librdkafka has sent statistics, and the consumer's own
-    /// thread has taken them. A librdkafka before 2.6.1 can loop for ever in the one, or in a call of the other.
+    /// thread has taken them. A librdkafka before 2.6.1 can loop for ever in its main thread, or in a call of the
+    /// consumer's.
     case alive
     /// No broker can be reached, or one can again. It can at the start.
     case reachable(Bool)

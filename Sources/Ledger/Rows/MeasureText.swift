@@ -1,8 +1,8 @@
 import Contract
 
 extension LedgerMeasure {
-    /// The form of a column: a line for the outbox, one for each app, endpoint, held group and app with calls. Behind an
-    /// endpoint's or a group's line follow the time of its oldest record and the details.
+    /// The form of a column: a line for the outbox, one for each app, endpoint, held group and app with calls. Behind
+    /// an endpoint's or a group's line follow the time of its oldest record and the details.
     public var text: String {
         func line(_ kind: String, _ numbers: [Int64], _ words: String) -> String {
             let flat = String(words.map { $0.isNewline ? " " : $0 })

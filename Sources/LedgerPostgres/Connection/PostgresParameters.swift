@@ -106,7 +106,8 @@ struct PostgresColumn: Sendable {
         bytes.append(bigEndian: Int32(-1))
     }
 
-    /// Writes dimensions, a flag for nulls (which the server sees itself), type, length and lower bound, then the values.
+    /// Writes dimensions, a flag for nulls (which the server sees itself), type, length and lower bound, then the
+    /// values.
     fileprivate func write(to target: inout [UInt8]) {
         target.reserveCapacity(target.count + 20 + bytes.count)
         for number in [1, 0, element.rawValue, count, 1] { target.append(bigEndian: number) }

@@ -48,8 +48,8 @@ struct GrantTable {
         }
     }
 
-    /// Values in the order of `GrantColumns.written`, then the app. Rows stand in the order of their keys, in which every
-    /// session locks them.
+    /// Values in the order of `GrantColumns.written`, then the app. Rows stand in the order of their keys, in which
+    /// every session locks them.
     private static func columns(
         _ grants: [NewGrant], _ products: [StoredProduct: Int64], partition: (NewGrant) -> Int64
     ) -> PostgresColumns {
@@ -84,7 +84,7 @@ struct GrantTable {
 
     /// The column of the partition has the place of the ownership at first. The few partitions are looked at for each
     /// row, which OFFSET keeps. The other way round all rows with their columns are gone through for each partition,
-    /// and that took half of the statement.
+    /// and that took half of the statement's time.
     private static let fastInsertion = """
         WITH owned AS MATERIALIZED (
             SELECT place, partitions.number

@@ -106,8 +106,8 @@ struct ListPage<Row> {
 }
 
 extension PostgresConnection {
-    /// The rows of several pages, all asked for in one round trip. Needs an open transaction, which plans by values from
-    /// there on.
+    /// The rows of several pages, all asked for in one round trip. Needs an open transaction, which plans by values
+    /// from there on.
     func rows<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[Row]] {
         let byValues = PostgresStatement("SET LOCAL plan_cache_mode = force_custom_plan")
         let order =

@@ -42,8 +42,8 @@ struct OutboxTable {
 
     // MARK: Leases
 
-    /// Leases the due rows of one request, in the order in which they are due. Rows that another session is about to take
-    /// are left to it.
+    /// Leases the due rows of one request, in the order in which they are due. Rows that another session is about to
+    /// take are left to it.
     ///
     /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
     /// would stay in front of all others. An event is owed no more if its submission no longer waits, or if its failure
@@ -149,8 +149,8 @@ struct OutboxTable {
 
     private static let isLeased = "key = $1::text AND step = $2::text AND lease = $3::bigint"
 
-    /// Statements that write reports down, in the order of their keys. Neighbours that are published share one: after an
-    /// outage nearly all are.
+    /// Statements that write reports down, in the order of their keys. Neighbours that are published share one: after
+    /// an outage nearly all are.
     static func reports(_ reports: [OutboxReport], now: Timestamp) -> [PostgresStatement] {
         var statements: [PostgresStatement] = []
         var published: [OutboxLease] = []

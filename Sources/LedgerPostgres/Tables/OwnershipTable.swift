@@ -92,8 +92,8 @@ struct OwnershipTable {
             ) { columns.add(to: &$0) })
     }
 
-    /// The partitions among these of which the group's offsets stop a worker. The ledger does not know them then, and none
-    /// of their topic is there, or one was refused before.
+    /// The partitions among these of which the group's offsets stop a worker. The ledger does not know them then, and
+    /// none of their topic is there, or one was refused before.
     func refused(_ partitions: Set<TopicPartition>) throws(PostgresFailure) -> Set<TopicPartition> {
         guard !partitions.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.text])
@@ -115,14 +115,15 @@ struct OwnershipTable {
 
     private static let selection = "SELECT \(PartitionColumns.shown) FROM partitions"
 
-    /// - Returns: The start of each partition, but of those that the ledger does not know although the group does. Their
-    ///   rows say so from then on.
+    /// - Returns: The start of each partition, but of those that the ledger does not know although the group does.
+    ///   Their rows say so from then on.
     func takeOver(_ requests: [TakeOver]) throws(PostgresFailure) -> [TopicPartition: PartitionStart] {
         try lock(Set(requests.map(\.ownership.partition.topic)))
         let refused = try refused(Set(requests.filter(\.isTopicCommitted).map(\.ownership.partition)))
         let requests = requests.sorted { $0.ownership.partition < $1.ownership.partition }
         let taken = requests.filter { !refused.contains($0.ownership.partition) }
-        // The highest origins are read by later statements than the locks: a write that was under way is visible to them.
+        // The highest origins are read by later statements than the locks: a write that was under way is visible to
+        // them.
         let results = try connection.run(
             requests.map { Self.make($0.ownership.partition) } + taken.flatMap(Self.taking)
                 + taken.map { Self.start($0.ownership.partition) })

@@ -76,8 +76,9 @@ struct RetryTable {
             })
     }
 
-    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Of held rows none goes
-    /// first. They are taken before they are due as well, and the signed ones would come again before the others' turn.
+    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Of held rows none
+    /// goes first. They are taken before they are due as well, and the signed ones would come again before the others'
+    /// turn.
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(PostgresFailure) -> [DueRetry] {
         guard request.limit > 0, bytes > 0 else { return [] }

@@ -7,8 +7,8 @@ import Ledger
 /// one of Apple's reply, and the one of its signature on the way to `retries`. The mark goes with the end of a check,
 /// because Apple may be away for hours in between. The count of ended workers goes when it needs no check any more.
 extension WorkerCore {
-    /// Continues what is marked or waits for its mark. Once a stop awaits checks no longer, the mark of one that has not
-    /// ended stays.
+    /// Continues what is marked or waits for its mark. Once a stop awaits checks no longer, the mark of one that has
+    /// not ended stays.
     mutating func continueMarked() {
         guard stop.mayCall else { return }
         for index in partitions.table.indices where partitions.table[index].poison.isActive {

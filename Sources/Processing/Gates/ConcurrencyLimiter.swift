@@ -9,10 +9,10 @@ import Scheduling
 /// or a tenth, whichever is more. The usual latency follows faster replies at once and slower ones within minutes. If
 /// the fewest calls are as slow, it follows within seconds, because our calls then do not cause the slowness.
 ///
-/// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low and
-/// grows by one with each brisk reply. After a minute it comes down to twice what was used. Each call beyond those of
-/// the last minute opens a connection. Thousands of handshakes at once last longer than a connection may take, and then
-/// all of them fail.
+/// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low
+/// and grows by one with each brisk reply. After a minute it comes down to twice what was used. Each call beyond those
+/// of the last minute opens a connection. Thousands of handshakes at once last longer than a connection may take, and
+/// then all of them fail.
 struct ConcurrencyLimiter: Sendable {
     /// Least limit, as a part of the most calls at once.
     static let leastShare = 0.05

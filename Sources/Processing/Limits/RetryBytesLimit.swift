@@ -28,7 +28,8 @@ struct RetryBytesLimit {
         guard measure.takenAt != sampledAt else { return false }
         sampledAt = measure.takenAt
         total = measure.retries.reduce(0) { $0 + $1.bytes }
-        // While anything may be added, one row is. Else the last bytes would stop everything, and nothing would be full.
+        // While anything may be added, one row is. Else the last bytes would stop everything, and nothing would be
+        // full.
         allowance = total < limit ? max(1, (limit - total) / 2 / Int64(max(1, measure.workers))) : 0
         isExhausted = false
         defer { isHalfFull = total >= limit / 2 }

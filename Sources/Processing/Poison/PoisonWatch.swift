@@ -58,8 +58,8 @@ struct PoisonWatch: Sendable {
     /// The ledger is to be told that it is calm.
     var isCalm = false
 
-    /// The watch over the same partition under its next ownership. This worker lives: if the check is what ends workers,
-    /// it does so under a mark that is written anew.
+    /// The watch over the same partition under its next ownership. This worker lives: if the check is what ends
+    /// workers, it does so under a mark that is written anew.
     var next: PoisonWatch {
         var next = PoisonWatch()
         next.survivor = marked?.offset ?? survivor

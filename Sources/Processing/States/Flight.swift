@@ -22,7 +22,8 @@ struct Flight {
     var isOrphan = false
     /// While it is in a batch that the ledger has.
     var isInBatch = false
-    /// Each of its checks may be what ends workers, so each begins behind a mark, and no other suspect's runs meanwhile.
+    /// Each of its checks may be what ends workers, so each begins behind a mark, and no other suspect's runs
+    /// meanwhile.
     var isSuspect = false
     /// Of a suspect record: its mark is asked for or written, and its check has not ended.
     var isMarked = false

@@ -43,8 +43,8 @@ struct SubmissionNews {
         quarantined.found(kind, origin, now)
     }
 
-    /// A submission's grants are in the ledger, without these purchases. Only products that the apps file lacks are told:
-    /// nothing else of them is ours to mend.
+    /// A submission's grants are in the ledger, without these purchases. Only products that the apps file lacks are
+    /// told: nothing else of them is ours to mend.
     mutating func passedOver(_ purchases: PassedOver?, by claimant: Claimant, _ now: Instant) {
         for entry in purchases?.named ?? [] where entry.reason == .productNotConfigured {
             passedOver.found(

@@ -9,8 +9,8 @@ import Scheduling
 /// some 2,000 rows a second it writes the rows of 10 ms, because a row costs less in a larger batch. With a slow
 /// database it writes all waiting rows.
 ///
-/// Decisions on rows of `retries` alone wait for 100 ms since the last start. After an outage all workers write such rows
-/// at once, a few each, and a batch costs a database more than its rows. Nobody waits for one by the millisecond.
+/// Decisions on rows of `retries` alone wait for 100 ms since the last start. After an outage all workers write such
+/// rows at once, a few each, and a batch costs a database more than its rows. Nobody waits for one by the millisecond.
 struct WriteBatcher {
     static let enoughRows = 256
     static let mostPause: Duration = .milliseconds(10)

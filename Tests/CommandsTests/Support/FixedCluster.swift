@@ -29,7 +29,8 @@ struct FixedCluster: ClusterAdmin {
     /// The failure of every call but ``createTopics(_:)``.
     var failure: KafkaError?
     var committed: [TopicPartition: Int64] = [:]
-    /// The failure of the calls that follow ``describe()``: ``committedOffsets(of:in:)`` and ``topicConfigurations(of:)``.
+    /// The failure of the calls that follow ``describe()``: ``committedOffsets(of:in:)`` and
+    /// ``topicConfigurations(of:)``.
     var laterFailure: KafkaError?
     var creationFailures: [String: KafkaError] = [:]
     /// Rights that the user has not, by topics, `group NAME` and `cluster`.

@@ -89,7 +89,8 @@ final class FixedLedger: LedgerOperator, Sendable {
         }
     }
 
-    /// From now on it has so many held submissions and no others, the latest a second old, each a second after the last.
+    /// From now on it has so many held submissions and no others, the latest a second old, each a second after the
+    /// last.
     func hold(_ count: Int) { held.withLock { $0 = count } }
 
     private static func page(_ query: SubmissionQuery, of held: Int) -> [SubmissionRow] {

@@ -32,8 +32,8 @@ struct KafkaRightsTests {
         [.readTopic(input), .readGroup(group), .writeTopic(granted), .writeTopic(failed)]
     }
 
-    /// Asks until the answer is the one that is looked for, because brokers learn of rights a moment later. One that never
-    /// comes ends the test.
+    /// Asks until the answer is the one that is looked for, because brokers learn of rights a moment later. One that
+    /// never comes ends the test.
     private func expect(_ wanted: KafkaRights) throws {
         let deadline = Instant.now + TestKafka.patience
         var rights: KafkaRights

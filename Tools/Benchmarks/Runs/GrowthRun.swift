@@ -15,8 +15,8 @@ final class GrowthRun {
     private let full: any FillableLedger
     private var purchases = PurchaseSeries()
 
-    /// - Parameter rows: Grants of each turn, which ends with a checkpoint. The first change of a page after a checkpoint
-    ///   costs most, so short turns cost more than a server's own checkpoints do.
+    /// - Parameter rows: Grants of each turn, which ends with a checkpoint. The first change of a page after a
+    ///   checkpoint costs most, so short turns cost more than a server's own checkpoints do.
     init(_ kind: LedgerKind, grants: Int, rows: Int) throws {
         (self.kind, self.rows) = (kind, rows)
         (empty, full) = try GrowthLedgers.make(kind)

@@ -23,7 +23,8 @@ struct Throughput {
         let memory: Double
         /// The open files and connections of the worker that had most.
         let descriptors: Int
-        /// The part of the worker's CPU that cannot be spared, in microseconds: OpenSSL's verification or libcurl's call.
+        /// The part of the worker's CPU that cannot be spared, in microseconds: OpenSSL's verification or libcurl's
+        /// call.
         let limit: Double
 
         /// Microseconds of CPU for each submission.

@@ -14,8 +14,8 @@ enum LedgerKind: String, CaseIterable {
     case postgres, sqlite
 }
 
-/// The workers' surroundings: a broker, a ledger, Apple's stand-in, files and settings. Each is made anew, and ends with
-/// the stage.
+/// The workers' surroundings: a broker, a ledger, Apple's stand-in, files and settings. Each is made anew, and ends
+/// with the stage.
 final class Stage {
     static let app = BundleID("com.example.game")
     static let partitions = 12

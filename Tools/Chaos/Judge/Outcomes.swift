@@ -61,8 +61,9 @@ struct Outcomes {
 
     var isAnythingHeld: Bool { held.map { !$0.isEmpty } ?? true }
 
-    /// In the words of the documented tables, and with the transactions: `granted 7, 8`, `granted again 7`, the reason of
-    /// a failure, `held as product_not_configured`. Several only if the worker contradicts itself; nil if nothing came.
+    /// In the words of the documented tables, and with the transactions: `granted 7, 8`, `granted again 7`, the reason
+    /// of a failure, `held as product_not_configured`. Several only if the worker contradicts itself; nil if nothing
+    /// came.
     subscript(name: String) -> String? {
         guard let held else { return nil }
         let words = [

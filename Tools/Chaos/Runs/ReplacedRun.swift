@@ -41,8 +41,8 @@ struct ReplacedRun {
         return report.end(world)
     }
 
-    /// Workers that run must end with 78. So must new ones beside an empty ledger, until an operator accepts it by its id.
-    /// One that has the group's partitions, as another group's ledger may, they cannot tell from the right one.
+    /// Workers that run must end with 78. So must new ones beside an empty ledger, until an operator accepts it by its
+    /// id. One that has the group's partitions, as another group's ledger may, they cannot tell from the right one.
     private func refuse(
         _ name: String, _ text: String, _ world: World, _ server: PostgresServer, _ traffic: Traffic,
         _ report: inout Report

@@ -34,8 +34,8 @@ extension Judge {
         }
     }
 
-    /// A claim is about a purchase that Apple's copy of the receipt lacked at first. It has its grant once Apple has it,
-    /// because everything before that was another order's.
+    /// A claim is about a purchase that Apple's copy of the receipt lacked at first. It has its grant once Apple has
+    /// it, because everything before that was another order's.
     func grown(_ found: inout [Violation]) {
         guard !options.forgets else { return }
         for claim in witness.script.claims where isJudged(claim) && isRightful(claim) && isWaitingForMore(claim) {

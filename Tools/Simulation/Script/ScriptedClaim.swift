@@ -38,7 +38,8 @@ final class ScriptedClaim: Sendable {
         case never(Rejection)
         /// Our configuration is wrong until a moment of virtual time, in milliseconds; then it is genuine.
         case held(Int64)
-        /// It was signed ahead of the workers' clocks, which reach its time at a moment of virtual time, in milliseconds.
+        /// It was signed ahead of the workers' clocks, which reach its time at a moment of virtual time, in
+        /// milliseconds.
         case ahead(Int64)
         /// The receipt lacks its newest purchase before a moment of virtual time, in milliseconds.
         case growing(Int64)

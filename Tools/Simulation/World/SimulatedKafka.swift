@@ -34,8 +34,8 @@ struct SimulatedKafka {
 
     /// Gives the partitions to the members anew.
     ///
-    /// - Returns: The members that lose and get partitions, by the members' order; losses of the dead are nobody's news.
-    ///   A member that has none is told so, too.
+    /// - Returns: The members that lose and get partitions, by the members' order; losses of the dead are nobody's
+    ///   news. A member that has none is told so, too.
     mutating func rebalance(_ random: inout SplitMix64) -> (revoked: [(Life, [Int32])], assigned: [(Life, [Int32])]) {
         var revoked: [(Life, [Int32])] = []
         var assigned: [(Life, [Int32])] = []
