@@ -24,7 +24,8 @@ for folder in "$PWD" "$(dirname "$(dirname "$(readlink -f "$(command -v "${SWIFT
     [ -z "$folder" ] || mounts+=(--volume "$folder:$folder:ro")
 done
 
-# Loopback is all the network that there is. Docker's own loopback lacks IPv6, and its /dev/shm is small for ledgers.
-docker run --rm --init --network none --sysctl net.ipv6.conf.all.disable_ipv6=0 --shm-size 1g "${mounts[@]}" \
+# Loopback is all the network that there is. Docker's own loopback lacks IPv6, and its /dev/shm is small for ledgers and
+# for PostgreSQL's databases.
+docker run --rm --init --network none --sysctl net.ipv6.conf.all.disable_ipv6=0 --shm-size 4g "${mounts[@]}" \
     --workdir "$PWD" --env KAFKA_HOME "$image" \
     .build/debug/grantorPackageTests.xctest --testing-library swift-testing "$@"

@@ -6,7 +6,7 @@ import Ledger
 /// Looks again at what does not fit, now that time has passed, and names what still does not.
 struct SecondLook {
     /// Most submissions that the ledger is asked about at once.
-    private static let mostKeys = 500
+    private static let mostKeys = 100
 
     private let topics: any AuditedTopics
     private let ledger: AuditedLedger
@@ -204,8 +204,8 @@ struct SecondLook {
         }
     }
 
-    /// Whether answers of before may be missing. A command that takes answers away is written down before the first one
-    /// goes. This is asked once answers were missed, so it knows of operators who began during the audit, too.
+    /// Whether answers of before may be missing. Commands and workers that take answers away are written down before the
+    /// first one goes. This is asked once answers were missed, so it knows of those who began during the audit, too.
     private func forgottenBefore() throws(AuditError) -> Timestamp? {
         AuditWindow.forgotten(
             by: try ledger.asking { ledger throws(LedgerError) in try ledger.actions(on: nil) })

@@ -74,16 +74,16 @@ static inline void *grantor_easy_get_private(CURL *easy) {
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
 }
 
-// OpenSSL's side of the transfer's connection; NULL for a plain one. Only within a callback: a transfer has a connection no
-// sooner and no longer.
+// OpenSSL's side of the transfer's connection; NULL for a plain one. Only within a callback: a transfer has a connection
+// no sooner and no longer.
 static inline SSL *grantor_easy_tls(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
-// Whether OpenSSL has received something on the transfer's connection that nobody has read. Only within a callback. libcurl
-// itself looks no further than the socket.
+// Whether OpenSSL has received something on the transfer's connection that nobody has read. Only within a callback.
+// libcurl itself looks no further than the socket.
 static inline int grantor_easy_has_unread(CURL *easy) {
     SSL *tls = grantor_easy_tls(easy);
     return tls != NULL && SSL_has_pending(tls);

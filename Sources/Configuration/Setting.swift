@@ -100,8 +100,8 @@ public struct SettingValues: Sendable {
     let fileValues: [String: FileValue]
 
     /// The setting's value, or its default.
-    /// - Throws: for a text of another form, for a file that it names and nobody can read, and for a required setting
-    ///   that nothing sets.
+    /// - Throws: for a text of another form, for a file that it names and this process cannot read, and for a required
+    ///   setting that nothing sets.
     func value<Value>(_ setting: Setting<Value>) throws(ConfigurationError) -> Value {
         let place = place(setting.name)
         if let text = environment[setting.name.environmentName] {

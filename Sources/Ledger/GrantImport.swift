@@ -32,8 +32,7 @@ public enum GrantImport {
     /// - Parameters:
     ///   - isNew: Whether each was added; none was in a trial.
     ///   - find: Reads the rows that stand in the way of the others. After the insertion: they may not be visible to
-    ///     the
-    ///     refused statement.
+    ///     the refused statement.
     public static func results<Failure: Error>(
         _ grants: [Grant], isNew: [Bool], _ find: ([HolderQuestion]) throws(Failure) -> FoundGrants
     ) throws(Failure) -> [ImportResult] {

@@ -57,6 +57,7 @@ struct ConnectionOptionsTests {
         var mode = 0
     }
 
+    /// libcurl 7.88 does it by itself, so only with a later one this can fail (scripts/debian13-test.sh).
     @Test func `a connection gives OpenSSL's buffers back while nothing is in them`() throws {
         let server = try ScriptedServer(.tls(ServerTLS.shared.get())) { _ in [.send(.ok("fine"))] }
         defer { server.close() }

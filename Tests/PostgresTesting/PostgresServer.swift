@@ -2,8 +2,8 @@ import CLibpq
 public import Foundation
 import Synchronization
 
-/// A PostgreSQL server of a test's own, in a folder below `/tmp`. It ends with this process, however that one ends, and
-/// its folder goes with it. It syncs nothing.
+/// A PostgreSQL server of a test's own, in memory (`/dev/shm`) unless it is to be on disk. It ends with this process,
+/// however that one ends, and its folder goes with it. It syncs nothing.
 ///
 /// Everybody may come in through its socket, except `guarded`, who needs a password. Tests share ``shared`` and make
 /// databases of their own; a test that breaks the server starts one for itself.
@@ -32,9 +32,10 @@ public final class PostgresServer: Sendable {
     ///   - hasExpired: Whether its certificate has expired.
     ///   - isStandby: Whether it follows a primary, which there is not, and takes no writes.
     ///   - disk: A folder that everybody may write into, for its data; nil for its own folder.
+    ///   - isOnDisk: Whether its own folder is below `/tmp`, for runs that measure, and those with large ledgers.
     public init(
         settings: [String] = [], hasNetwork: Bool = false, rules: [String] = [], hasExpired: Bool = false,
-        isStandby: Bool = false, disk: String? = nil
+        isStandby: Bool = false, disk: String? = nil, isOnDisk: Bool = false
     ) throws {
         port = hasNetwork ? try Self.freePort() : 5432
         var lines = [
@@ -49,6 +50,7 @@ public final class PostgresServer: Sendable {
                 "SETTINGS": (lines + settings).joined(separator: "\n"),
                 "RULES": rules.joined(separator: "\n"), "EXPIRED": hasExpired ? "yes" : "",
                 "NETWORK": hasNetwork ? "yes" : "", "STANDBY": isStandby ? "yes" : "", "DISK": disk ?? "",
+                "BELOW": isOnDisk ? "/tmp" : "/dev/shm",
             ])
         folder = script.nextLine()
         self.script = Mutex(script)

@@ -18,6 +18,9 @@ struct APIHandler: RequestHandler {
     /// Most grants of a submission that one answer has.
     static let mostGrants = 500
     private static let leastRest = Duration.seconds(1)
+    /// Most questions that the ledger is asked together: they have the time of one, and all their answers are in memory.
+    static let mostTogether = 16
+    private static let away = APIRefusal.unavailable("The ledger does not answer now.", retryAfter: 1)
 
     let tokensFile: TokensFile
     let open: @Sendable () throws(LedgerError) -> any LedgerOperator
@@ -45,19 +48,22 @@ struct APIHandler: RequestHandler {
 
     mutating func replies(to heads: [RequestHead]) -> [Reply] {
         let start = now()
-        var requests: [Result<APIRequest, APIRefusal>] = []
-        for head in heads {
+        var requests: [APIRequest] = []
+        // Refusals alone, in the places of their requests; nil where the ledger is asked.
+        let refusals = heads.map { head -> APIRefusal? in
             do throws(APIRefusal) {
-                requests.append(.success(try request(of: head, at: start)))
+                requests.append(try request(of: head, at: start))
+                return nil
             } catch {
-                requests.append(.failure(error))
+                metrics.answered(error.status, took: now() - start)
+                return error
             }
         }
-        var answers = answers(to: requests.compactMap { try? $0.get() })[...]
-        return requests.map { request in
-            let answer: Result<Reply, APIRefusal> = request.flatMap { _ in answers.removeFirst() }
+        var answers = answers(to: requests)[...]
+        return refusals.map { refusal in
+            if let refusal { return refusal.reply }
             let reply =
-                switch answer {
+                switch answers.removeFirst() {
                 case .success(let reply): reply
                 case .failure(let refusal): refusal.reply
                 }
@@ -80,37 +86,65 @@ struct APIHandler: RequestHandler {
 
     // MARK: Questions
 
-    /// Asks all questions together, which takes as many round trips as one. Where that fails each is asked alone, so
-    /// that only the question is refused that cannot be answered.
     private mutating func answers(to requests: [APIRequest]) -> [Result<Reply, APIRefusal>] {
-        guard !requests.isEmpty else { return [] }
-        do throws(APIRefusal) {
-            return try ask { ledger throws(LedgerError) in try Self.answers(to: requests, from: ledger) }
-        } catch {
-            guard requests.count > 1 else { return [.failure(error)] }
+        stride(from: 0, to: requests.count, by: Self.mostTogether).flatMap { first in
+            together(Array(requests[first..<min(first + Self.mostTogether, requests.count)]))
         }
-        return requests.flatMap { answers(to: [$0]) }
+    }
+
+    /// Asks some questions together, which takes few round trips. Where that fails each is asked alone, so that only the
+    /// question is refused that cannot be answered.
+    private mutating func together(_ requests: [APIRequest]) -> [Result<Reply, APIRefusal>] {
+        if requests.count > 1 {
+            let connection: any LedgerOperator
+            do throws(APIRefusal) {
+                connection = try connected()
+            } catch {
+                return requests.map { _ in .failure(error) }
+            }
+            do throws(LedgerError) {
+                let answers = try Self.answers(to: requests, from: connection)
+                answered(by: connection)
+                return answers
+            } catch {
+                if case .unavailable = error { ledger = connection } else { ledger = nil }
+            }
+        }
+        return requests.map { request in
+            do throws(APIRefusal) {
+                return try ask { ledger throws(LedgerError) in try Self.answers(to: [request], from: ledger)[0] }
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     private static func answers(
         to requests: [APIRequest], from ledger: any LedgerOperator
     ) throws(LedgerError) -> [Result<Reply, APIRefusal>] {
-        var (keys, searches): ([SubmissionKey], [Search]) = ([], [])
+        // Each once, however often it is asked.
+        var (keys, searches): (Set<SubmissionKey>, Set<Search>) = ([], [])
         for request in requests {
             switch request {
-            case .submission(let key): keys.append(key)
-            case .find(let word, let limit): searches.append(Search(word, limit: limit))
+            case .submission(let key): keys.insert(key)
+            case .find(let word, let limit): searches.insert(Search(word, limit: limit))
             }
         }
-        var submissions = try keys.isEmpty ? [] : ledger.answers(to: keys)[...]
-        var results = try searches.isEmpty ? [] : ledger.results(of: searches)[...]
+        let (submissions, words) = (Array(keys), Array(searches))
+        let answers = Dictionary(
+            zip(submissions, try submissions.isEmpty ? [] : ledger.answers(to: submissions))
+        ) { first, _ in first }
+        let results = Dictionary(zip(words, try words.isEmpty ? [] : ledger.results(of: words))) { first, _ in first }
         return requests.map { request in
             switch request {
-            case .submission:
-                let answer = submissions.removeFirst()
-                guard !answer.reports.isEmpty || answer.later > 0 else { return .failure(.unknownSubmission) }
+            case .submission(let key):
+                guard let answer = answers[key], !answer.reports.isEmpty || answer.later > 0 else {
+                    return .failure(.unknownSubmission)
+                }
                 return .success(APIReply.json(200, answer.json(mostGrants: mostGrants)))
-            case .find: return .success(APIReply.json(200, results.removeFirst().json))
+            case .find(let word, let limit):
+                let search = Search(word, limit: limit)
+                return .success(APIReply.json(200, (results[search] ?? search.result([])).json))
             }
         }
     }
@@ -143,28 +177,17 @@ struct APIHandler: RequestHandler {
         _ question: (any LedgerOperator) throws(LedgerError) -> Answer
     ) throws(APIRefusal) -> Answer {
         let start = now()
-        let away = APIRefusal.unavailable("The ledger does not answer now.", retryAfter: 1)
-        if let restsUntil, start < restsUntil { throw away }
-        let connection: any LedgerOperator
-        do throws(LedgerError) {
-            if let ledger { connection = ledger } else { connection = try open() }
-        } catch {
-            rest(since: start, after: error)
-            throw away
-        }
+        let connection = try connected()
         do throws(LedgerError) {
             let answer = try question(connection)
-            ledger = connection
-            if restsUntil != nil { logger.notice("The API's ledger answers again") }
-            restsUntil = nil
-            if refused.observe(false, at: now()) != nil { logger.notice("The API's questions are answered again") }
+            answered(by: connection)
             return answer
         } catch {
             switch error {
             case .unavailable: ledger = connection
             case .disconnected:
                 rest(since: start, after: error)
-                throw away
+                throw Self.away
             // Its content may be what is wrong, so the next question looks at the ledger anew.
             case .unusable: ledger = nil
             }
@@ -175,6 +198,26 @@ struct APIHandler: RequestHandler {
             }
             throw .unavailable("The ledger does not answer this question now.", retryAfter: 1)
         }
+    }
+
+    /// The connection, which is opened where there is none.
+    private mutating func connected() throws(APIRefusal) -> any LedgerOperator {
+        let start = now()
+        if let restsUntil, start < restsUntil { throw Self.away }
+        if let ledger { return ledger }
+        do throws(LedgerError) {
+            return try open()
+        } catch {
+            rest(since: start, after: error)
+            throw Self.away
+        }
+    }
+
+    private mutating func answered(by connection: any LedgerOperator) {
+        ledger = connection
+        if restsUntil != nil { logger.notice("The API's ledger answers again") }
+        restsUntil = nil
+        if refused.observe(false, at: now()) != nil { logger.notice("The API's questions are answered again") }
     }
 
     private mutating func rest(since start: Instant, after error: LedgerError) {

@@ -8,38 +8,45 @@ import Worker
 /// The records of the input topic that workers are not through with, as commands read them.
 protocol InputTopic: Sendable {
     /// Hands over the first such records of each partition, at most so many of it.
-    /// - Parameter next: Of each partition the first offset that is not complete. One without is read from its oldest
-    ///   record on.
-    /// - Returns: How many such records there are in all.
+    /// - Parameter next: Of each partition the first offset that is not complete. The group's offset stands for one that
+    ///   is missing, else the oldest record.
+    /// - Returns: How many offsets of such records were left out.
     func unfinished(
         from next: [TopicPartition: Int64], _ mostOfPartition: Int, _ take: (InputRecord) -> Void
-    ) throws(KafkaError) -> Int
+    ) throws(KafkaError) -> Int64
 }
 
 /// The topic as it stands on Kafka.
 struct KafkaInput: InputTopic {
     private let topic: String
+    private let group: String
     private let admin: KafkaAdmin
     private let scan: KafkaScan
 
     init(_ settings: KafkaSettings, logger: Logger) {
-        topic = settings.topics[.submitted]
+        (topic, group) = (settings.topics[.submitted], settings.groupID)
         admin = KafkaAdmin(configuration: settings.client, logger: logger)
         scan = KafkaScan(configuration: settings.client, group: settings.groupID, logger: logger)
     }
 
     func unfinished(
         from next: [TopicPartition: Int64], _ mostOfPartition: Int, _ take: (InputRecord) -> Void
-    ) throws(KafkaError) -> Int {
-        let unfinished = try admin.offsets(of: [topic]).map { partition, held in
-            let first = max(held.lowerBound, next[partition] ?? held.lowerBound)
-            return (partition, first..<max(first, held.upperBound))
+    ) throws(KafkaError) -> Int64 {
+        let held = try admin.offsets(of: [topic])
+        let unknown = held.keys.filter { next[$0] == nil }
+        let committed = try unknown.isEmpty ? [:] : admin.committedOffsets(of: group, in: unknown)
+        var (stretches, leftOut): ([TopicPartition: Range<Int64>], Int64) = ([:], 0)
+        for (partition, held) in held {
+            let first = max(held.lowerBound, next[partition] ?? committed[partition] ?? held.lowerBound)
+            let end = min(held.upperBound, first + Int64(mostOfPartition))
+            guard first < end else { continue }
+            stretches[partition] = first..<end
+            leftOut += held.upperBound - end
         }
-        let stretches = unfinished.map { partition, offsets in (partition, offsets.prefix(mostOfPartition)) }
-        try scan.read(Dictionary(stretches) { first, _ in first }) { batch in
+        try scan.read(stretches) { batch in
             for record in batch.records { take(record) }
             return true
         }
-        return unfinished.reduce(0) { $0 + $1.1.count }
+        return leftOut
     }
 }

@@ -76,7 +76,9 @@ struct QuarantinedRecord: Hashable, Sendable {
 /// The quarantine topic as commands read it.
 protocol QuarantineTopic: Sendable {
     /// Hands over the latest records of each partition, at most so many of it.
-    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError)
+    /// - Returns: How many offsets were left out.
+    @discardableResult
+    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) -> Int64
     /// Nil if there is none, or none any more.
     func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord?
 }
@@ -93,14 +95,16 @@ struct KafkaQuarantine: QuarantineTopic {
         scan = KafkaScan(configuration: settings.client, group: settings.groupID, logger: logger)
     }
 
-    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) {
-        let stretches = try admin.offsets(of: [topic]).mapValues { held in
+    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) -> Int64 {
+        let held = try admin.offsets(of: [topic])
+        let stretches = held.mapValues { held in
             max(held.lowerBound, held.upperBound - Int64(mostOfPartition))..<held.upperBound
         }
         try scan.read(stretches) { batch in
             for record in batch.records { take(record) }
             return true
         }
+        return held.reduce(0) { $0 + (stretches[$1.key]?.lowerBound ?? 0) - $1.value.lowerBound }
     }
 
     func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord? {

@@ -25,36 +25,39 @@ enum FindCommand {
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let (word, limit) = (try arguments[word], try arguments[CommonOptions.limit])
-        let result = try arguments.ledger(context) { ledger throws(LedgerError) in
-            try ledger.find(word, limit: limit)
+        // How far workers are is looked at first: a record that one ends meanwhile is in the ledger then.
+        let (rows, result) = try arguments.ledger(context) { ledger throws(LedgerError) in
+            (try ledger.partitions(), try ledger.find(word, limit: limit))
         }
         let now = context.now()
         guard result.hits.isEmpty else {
             return try context.output(
                 arguments.format(context).render(json: result.json) { width in result.text(now: now, width: width) })
         }
-        let topics = try Topics.look(word, limit: limit, arguments, context)
+        guard !Search(word, limit: limit).queries.isEmpty else {
+            try context.output(arguments.format(context).render(json: result.json) { _ in "" })
+            throw Self.failure(word, ": an id has 1 to \(Search.mostBytes) bytes")
+        }
+        let topics = try Topics.look(word, limit: limit, rows, arguments, context)
         try context.output(
             arguments.format(context).render(json: topics.json(result)) { width in topics.text(word, width: width) })
-        if let nothing = topics.nothing {
-            throw CommandFailure(
-                .failed, "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\"\(nothing)")
-        }
+        if let end = topics.end { throw Self.failure(word, end) }
+    }
+
+    private static func failure(_ word: String, _ end: String) -> CommandFailure {
+        CommandFailure(.failed, "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\"\(end)")
     }
 
     /// The look on the topics, which may be out of reach where the ledger is not.
-    private enum Topics {
-        case searched(TopicSearch)
-        /// The word is no id.
-        case pointless
-        case unreachable(String)
+    private struct Topics {
+        /// Nil where the settings have no Kafka.
+        let search: TopicSearch?
+        /// Why not all could be looked through.
+        let causes: [String]
 
         static func look(
-            _ word: String, limit: Int, _ arguments: ParsedArguments, _ context: CommandContext
+            _ word: String, limit: Int, _ rows: [PartitionRow], _ arguments: ParsedArguments, _ context: CommandContext
         ) throws(CommandFailure) -> Topics {
-            guard !Search(word, limit: limit).queries.isEmpty else { return .pointless }
-            let rows = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.partitions() }
-            let next = rows.compactMap { row in row.next.map { (row.partition, $0) } }
             var progress = Progress(context)
             progress.show(nil, "The ledger has nothing of it; the topics are looked through")
             defer { progress.end() }
@@ -64,36 +67,33 @@ enum FindCommand {
                     try KafkaSettings(values)
                 }
             } catch {
-                return .unreachable(error.message ?? "")
+                return Topics(search: nil, causes: [error.message ?? ""])
             }
-            do throws(KafkaError) {
-                return .searched(
-                    try TopicSearch(
-                        word, limit: limit, next: Dictionary(next) { first, _ in first },
-                        input: context.input(settings), quarantine: context.quarantine(settings)))
-            } catch {
-                return .unreachable(settings.words(error))
-            }
+            let next = rows.compactMap { row in row.next.map { (row.partition, $0) } }
+            let search = TopicSearch(
+                word, limit: limit, next: Dictionary(next) { first, _ in first }, now: context.now(),
+                input: context.input(settings), quarantine: context.quarantine(settings))
+            var causes: [String] = []
+            for cause in search.failures.map(settings.words) where !causes.contains(cause) { causes.append(cause) }
+            return Topics(search: search, causes: causes)
         }
 
         func json(_ result: SearchResult) -> JSONOutput {
-            guard case .object(var members) = result.json, case .searched(let search) = self else { return result.json }
+            guard case .object(var members) = result.json, let search else { return result.json }
             members["onTopics"] = search.json
+            members["hasMore"] = .truth(search.hasMore)
             return .object(members)
         }
 
-        func text(_ word: String, width: Int?) -> String {
-            if case .searched(let search) = self { search.text(word, width: width) } else { "" }
-        }
+        func text(_ word: String, width: Int?) -> String { search?.text(word, width: width) ?? "" }
 
-        /// Nil if there are hits.
-        var nothing: String? {
-            switch self {
-            case .searched(let search): search.hits.isEmpty ? ", \(search.nothing)" : nil
-            case .pointless: ": no id is longer than \(Search.mostBytes) bytes"
-            case .unreachable(let cause):
-                ": \(SubmissionWords.ofUnknown). The topics cannot be looked through: \(cause)"
-            }
+        /// Nil if all could be looked through, and there are hits.
+        var end: String? {
+            let unseen =
+                causes.isEmpty ? nil : "Not all topics can be looked through: \(causes.joined(separator: "; "))"
+            if let search, !search.hits.isEmpty { return unseen.map { ". \($0)" } }
+            if let unseen { return ": \(SubmissionWords.ofUnknown). \(unseen)" }
+            return search.map { ". \($0.nothing)" }
         }
     }
 }

@@ -4,15 +4,15 @@ import Contract
 import Kafka
 import Ledger
 
-/// A look for a word on the topics. Where the ledger has nothing of it, people may look for a record: one that workers
-/// are not through with, or could not read.
+/// A look for a word on the topics. Where the ledger has nothing of it, a record may be what people look for: one that
+/// workers are not through with, or one that they could not read.
 struct TopicSearch: Sendable {
     /// Most records that are looked at: the latest quarantined ones of each partition, and the first unfinished ones.
     static let mostOfPartition = 1000
 
     struct Hit: Sendable {
         enum State: Sendable {
-            /// - Parameter before: How many of its partition come before it.
+            /// - Parameter before: At most so many of its partition wait before it.
             case unfinished(before: Int64)
             case quarantined(QuarantinedRecord)
         }
@@ -27,64 +27,53 @@ struct TopicSearch: Sendable {
 
     /// The latest first.
     private(set) var hits: [Hit] = []
-    /// Quarantined records that were looked at.
-    private(set) var quarantined = 0
-    /// Unfinished records that were looked at, and that there are.
-    private(set) var (looked, unfinished) = (0, 0)
+    /// More are there than the limit.
+    private(set) var hasMore = false
+    /// The topics that could not be looked through.
+    private(set) var failures: [KafkaError] = []
+    /// Records that were looked at.
+    private var (unfinished, quarantined) = (0, 0)
+    /// Offsets of either topic that were not.
+    private var leftOut: Int64 = 0
 
     /// - Parameters:
     ///   - next: Of each partition the first offset that is not complete, as the ledger has it.
     ///   - limit: Most hits.
+    ///   - now: The moment of the look.
     init(
-        _ word: String, limit: Int, next: [TopicPartition: Int64], input: any InputTopic,
+        _ word: String, limit: Int, next: [TopicPartition: Int64], now: Timestamp, input: any InputTopic,
         quarantine: any QuarantineTopic
-    ) throws(KafkaError) {
-        let word = Array(word.utf8)
+    ) {
+        let word = RecordWord(word, now: now)
         var firsts: [Int32: Int64] = [:]
-        unfinished = try input.unfinished(from: next, Self.mostOfPartition) { record in
-            looked += 1
-            let first = firsts[record.origin.partition] ?? record.origin.offset
-            firsts[record.origin.partition] = first
-            guard Self.stands(word, in: record) else { return }
-            let state = Hit.State.unfinished(before: record.origin.offset - first)
-            hits.append(Hit(place: record.origin, at: record.timestamp, state: state))
+        do throws(KafkaError) {
+            leftOut += try input.unfinished(from: next, Self.mostOfPartition) { record in
+                unfinished += 1
+                let first = firsts[record.origin.partition] ?? record.origin.offset
+                firsts[record.origin.partition] = first
+                guard word.stands(in: record) else { return }
+                let state = Hit.State.unfinished(before: record.origin.offset - first)
+                hits.append(Hit(place: record.origin, at: record.timestamp, state: state))
+            }
+        } catch {
+            failures.append(error)
         }
-        try quarantine.latest(Self.mostOfPartition) { record in
-            quarantined += 1
-            guard Self.stands(word, in: record) else { return }
-            let shown = QuarantinedRecord(record)
-            hits.append(Hit(place: record.origin, at: shown.at, state: .quarantined(shown)))
+        do throws(KafkaError) {
+            leftOut += try quarantine.latest(Self.mostOfPartition) { record in
+                quarantined += 1
+                guard word.stands(in: record) else { return }
+                let shown = QuarantinedRecord(record)
+                hits.append(Hit(place: record.origin, at: shown.at, state: .quarantined(shown)))
+            }
+        } catch {
+            failures.append(error)
         }
         // A partition's first offset that is not complete may stand before a record that is.
         let answered = Set(hits.compactMap(\.origin))
         hits.removeAll { answered.contains("\($0.place)") }
         hits.sort { ($0.at ?? .distantPast, $0.place.offset) > ($1.at ?? .distantPast, $1.place.offset) }
+        hasMore = hits.count > limit
         hits = Array(hits.prefix(limit))
-    }
-
-    /// Whether a word is a record's key, or stands in its value as a whole word. The value may be anything, so it is
-    /// not read as a submission.
-    private static func stands(_ word: [UInt8], in record: InputRecord) -> Bool {
-        if record.key == word { return true }
-        guard let value = record.value, let first = word.first, value.count >= word.count else { return false }
-        return value.withUnsafeBufferPointer { value in
-            (0...value.count - word.count).contains { place in
-                let end = place + word.count
-                return value[place] == first && value[place..<end].elementsEqual(word)
-                    && (place == 0 || !isPartOfWord(value[place - 1]))
-                    && (end == value.count || !isPartOfWord(value[end]))
-            }
-        }
-    }
-
-    /// Characters of ids, and of Base64, in which short ids would be found by chance.
-    private static func isPartOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...:
-            true
-        default: "-_.+/=".utf8.contains(byte)
-        }
     }
 
     var json: JSONOutput {
@@ -101,16 +90,66 @@ struct TopicSearch: Sendable {
 
     func text(_ word: String, width: Int?) -> String {
         hits.map { $0.text(word, width: width) }.joined(separator: "\n")
+            + (hasMore ? "\nMore exist than these \(hits.count); --limit shows more.\n" : "")
     }
 
-    /// Behind "nothing in the ledger has the id".
+    /// The end of a look without hits, of topics that could all be looked through.
     var nothing: String {
-        let rest = unfinished > looked ? "the first \(looked) of \(unfinished)" : "one of the \(unfinished)"
-        let none =
-            "nor \(rest) records that workers are not through with, nor one of the \(quarantined) latest quarantined ones"
-        return unfinished > looked
-            ? "\(none): it may stand further behind, or was never submitted"
-            : "\(none): it was never submitted, or under another id"
+        let looked = "\(unfinished) unread and \(quarantined) quarantined records were looked through"
+        let end = leftOut > 0 ? "more of them are there" : "it was never submitted, or under another id"
+        return "\(looked): \(end)" + (unfinished + quarantined > 0 ? " (ids inside evidence are not seen)" : "")
+    }
+}
+
+/// A word that may be an id of a record.
+private struct RecordWord {
+    private let text: String
+    private let bytes: [UInt8]
+    private let now: Timestamp
+
+    init(_ text: String, now: Timestamp) {
+        (self.text, self.now) = (text, now)
+        bytes = Array(text.utf8)
+    }
+
+    /// Whether it is a record's key, or one of the ids of its submission. In a record that is none it may stand anywhere,
+    /// as a whole word.
+    func stands(in record: InputRecord) -> Bool {
+        if record.key == bytes { return true }
+        switch SubmissionReading(record, now: now) {
+        case .submission(let submission):
+            var transactions = [submission.claim.transactionID]
+            if case .transactionID(let id) = submission.evidence { transactions.append(id) }
+            return stands(in: submission.claimant) || transactions.contains(TransactionID(reading: text))
+        case .malformed(let submission): return stands(in: submission.claimant)
+        case .unreadable: return stands(in: record.value ?? [])
+        }
+    }
+
+    private func stands(in claimant: Claimant) -> Bool {
+        [claimant.submissionID.rawValue, claimant.userID.rawValue, claimant.orderID?.rawValue].contains(text)
+    }
+
+    private func stands(in value: [UInt8]) -> Bool {
+        guard let first = bytes.first, value.count >= bytes.count else { return false }
+        return value.withUnsafeBufferPointer { value in
+            (0...value.count - bytes.count).contains { place in
+                let end = place + bytes.count
+                return value[place] == first && value[place..<end].elementsEqual(bytes)
+                    && (place == 0 || !Self.isPartOfWord(value[place - 1]))
+                    && (end == value.count || !Self.isPartOfWord(value[end]) && value[end] != UInt8(ascii: "="))
+            }
+        }
+    }
+
+    /// Characters of ids, and of Base64, in which short ids would be found by chance.
+    private static func isPartOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...:
+            true
+        default: "-_.+/".utf8.contains(byte)
+        }
     }
 }
 
@@ -131,7 +170,7 @@ extension TopicSearch.Hit {
                     "It was submitted. A worker has not read it yet, or verifies it now.",
                     before == 0
                         ? "Nothing of its partition waits before it."
-                        : "Before it \(Int(before).of("record", "records")) of its partition \(before == 1 ? "waits" : "wait").",
+                        : "Before it at most \(Int(before).of("record", "records")) of its partition wait.",
                     "Ask again in a minute. If it still stands here, see grantor workers list and the worker's log.",
                     "Tell the player: \"\(SubmissionWords.whileInDoubt)\"",
                 ], []

@@ -102,15 +102,15 @@ package final class ClientHandle: @unchecked Sendable {
         return list.offsets.filter { $0.value >= 0 }
     }
 
-    /// The ends of partitions, as readers of committed transactions see them. Asks their leaders and waits.
-    /// - Throws: `transient` when a partition has no leader or not all answered within `timeout`.
+    /// The ends of partitions, as readers of committed transactions see them. Asks their leaders and waits. Partitions
+    /// whose leader refuses are left out.
+    /// - Throws: `transient` when not all answered within `timeout`.
     func endOffsets(
         _ partitions: some Collection<TopicPartition>, timeout: Duration
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         // A time of -1 asks for the end (the protocol's ListOffsets).
         let list = try PartitionList(offsets: Dictionary(partitions.map { ($0, -1) }) { first, _ in first })
         try KafkaError.check(rd_kafka_offsets_for_times(pointer, list.pointer, timeout.wholeMilliseconds))
-        if let error = list.refused.min(by: { $0.key < $1.key })?.value { throw error }
         return list.offsets.filter { $0.value >= 0 }
     }
 

@@ -17,6 +17,8 @@ final class ConsumerLoop {
     private static let controlEventsPerTurn = 1000
     /// Time that a question for offsets may take, and hold everything else up: the group's events too.
     private static let questionLimit = Duration.seconds(1)
+    /// How long nobody is asked what waits after a question without an answer: it has held everything up.
+    private static let questionRest = Duration.seconds(30)
     /// Time for freeing the client, whatever the deadline of a stop says.
     private static let freeingReserve = Duration.seconds(1)
 
@@ -35,6 +37,7 @@ final class ConsumerLoop {
     var metrics: ConsumerMetrics
     /// The partitions that were granted and not read when the latest statistics came.
     private var unread: Set<TopicPartition> = []
+    private var asksAgainAt = Instant.now
     /// The group was asked to let this client in and has not answered yet.
     var isJoining = true
     /// The group has granted something, if only nothing.
@@ -204,7 +207,8 @@ final class ConsumerLoop {
     private func waiting(isConnected: Bool) -> [TopicPartition: Int64?] {
         let before = unread
         unread = assignment.granted.subtracting(assignment.readings.keys)
-        let asked = isConnected && leaving == nil ? unread.intersection(before) : []
+        let mayAsk = isConnected && leaving == nil && Instant.now >= asksAgainAt
+        let asked = mayAsk ? unread.intersection(before) : []
         var offsets: (ends: [TopicPartition: Int64], committed: [TopicPartition: Int64]) = ([:], [:])
         do throws(KafkaError) {
             if !asked.isEmpty {
@@ -214,7 +218,8 @@ final class ConsumerLoop {
                 )
             }
         } catch {
-            // The gauges stay as they were; the next statistics ask again.
+            // The gauges stay as they were.
+            asksAgainAt = .now + Self.questionRest
             if let failure = error.failure { metrics.count(failure) }
         }
         return Dictionary(

@@ -161,6 +161,23 @@ struct APIHandlerTests {
         #expect(replies.map(\.status) == [200, 503, 200])
     }
 
+    @Test("Where a connection is lost under questions together, each is asked anew, and the ledger is not left alone")
+    func lostTogether() throws {
+        let stage = try APIStage()
+        stage.ledger.refuse(.disconnected(detail: "the time of the call is over"))
+        let replies = try stage.replies(["/v1/find?word=u-1", "/v1/find?word=gone", Self.granted])
+        #expect(replies.map(\.status) == [200, 200, 503])
+        #expect(stage.openings == 2)
+    }
+
+    @Test("More questions than the ledger is asked together have an answer each")
+    func many() throws {
+        let stage = try APIStage()
+        let targets = (0..<APIHandler.mostTogether * 2 + 3).map { "/v1/find?word=\($0 % 2 == 0 ? "u-1" : "gone")" }
+        let replies = try stage.replies(targets)
+        #expect(replies.map { $0.body.contains("\"foundAs\"") } == targets.map { $0.hasSuffix("u-1") })
+    }
+
     @Test("A connection that is lost at a question is a ledger that is away")
     func lost() throws {
         let stage = try APIStage()

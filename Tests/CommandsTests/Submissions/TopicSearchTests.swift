@@ -14,9 +14,16 @@ struct TopicSearchTests {
         return grantor
     }
 
-    private func search(_ word: String, in values: [String]) throws -> TopicSearch {
-        try TopicSearch(
-            word, limit: 50, next: [:], input: FixedInput(values: values), quarantine: FixedQuarantine())
+    private func search(
+        _ word: String, in values: [String], limit: Int = 50, next: [TopicPartition: Int64] = [:]
+    ) -> TopicSearch {
+        TopicSearch(
+            word, limit: limit, next: next, now: FixedLedger.time, input: FixedInput(values: values),
+            quarantine: FixedQuarantine())
+    }
+
+    private func submission(_ members: String) -> String {
+        #"{"submissionId":"s-9","userId":"u-9","bundleId":"com.example.game","transactionId":"2000000123"\#(members)}"#
     }
 
     private let submitted = [#"{"submissionId":"s-1","userId":"other"}"#, #"{"submissionId":"gone","userId":"u"}"#]
@@ -28,7 +35,7 @@ struct TopicSearchTests {
             result.output
                 == """
                 gone  not decided yet
-                  It was submitted. A worker has not read it yet, or verifies it now. Before it 1 record of its partition waits. Ask again in a minute. If it still stands here, see grantor workers list and the worker's log. Tell the player: "We are still asking Apple about this purchase. If you were charged, please restore purchases."
+                  It was submitted. A worker has not read it yet, or verifies it now. Before it at most 1 record of its partition wait. Ask again in a minute. If it still stands here, see grantor workers list and the worker's log. Tell the player: "We are still asking Apple about this purchase. If you were charged, please restore purchases."
                   found on receipts.submitted/5/174, at 2023-11-14T22:13:20.000Z
 
                 """)
@@ -36,19 +43,16 @@ struct TopicSearchTests {
     }
 
     @Test("A quarantined record is told with its reason, and how to see it")
-    func quarantined() throws {
-        let text = try search("u-1", in: []).text("u-1", width: nil)
+    func quarantined() {
+        let text = search("u-1", in: []).text("u-1", width: nil)
         #expect(text.hasPrefix("u-1  quarantined: no JSON\n  It was submitted, and no worker can read it: "))
         #expect(text.contains("grantor quarantine show 1/40 shows the record."))
         #expect(text.contains("found on receipts.quarantined/1/40, came as receipts.submitted/5/173, at 2023-11-14"))
     }
 
     @Test("A record that stands on both topics is a quarantined one")
-    func both() throws {
-        let hits = try TopicSearch(
-            "u-1", limit: 50, next: [FixedLedger.origin.topicPartition: 173],
-            input: FixedInput(values: ["u-1", "u-1"]), quarantine: FixedQuarantine()
-        ).hits
+    func both() {
+        let hits = search("u-1", in: ["u-1", "u-1"], next: [FixedLedger.origin.topicPartition: 173]).hits
         #expect(Set(hits.map(\.place.topic)) == ["receipts.submitted", "receipts.quarantined"])
         #expect(hits.filter { $0.place.topic == "receipts.submitted" }.map(\.place.offset) == [174])
     }
@@ -61,15 +65,32 @@ struct TopicSearchTests {
     }
 
     @Test(
-        "A word stands in a record as a whole word, or is its key",
+        "A word is one of the ids of a submission, in whatever way they are written, and no other member",
         arguments: [
-            ("u-7", #"{"userId":"u-7"}"#, true), ("u-7", "u-7", true), ("u-7", "not json: u-7;", true),
-            ("u-7", "u-77 u-7", true), ("u-7", #"{"userId":"u-77"}"#, false), ("u-7", "xu-7", false),
-            ("7", #"{"evidence":"ab/7+c="}"#, false), ("7", "1.7.2", false), ("é", "éé", false), ("key-0", "", true),
-            ("", "anything", false),
+            ("s-9", "", true), ("u-9", "", true), ("2000000123", "", true), ("o/9", #","orderId":"o\/9""#, true),
+            ("o-é", #","orderId":"o-\u00e9""#, true), ("com.example.game", "", false), ("u-99", "", false),
         ])
-    func words(word: String, value: String, isFound: Bool) throws {
-        #expect(try search(word, in: [value]).hits.isEmpty != isFound)
+    func ids(word: String, members: String, isFound: Bool) {
+        #expect(search(word, in: [submission(members)]).hits.isEmpty != isFound)
+    }
+
+    @Test(
+        "In a record that is no submission a word may stand anywhere, as a whole word, or be its key",
+        arguments: [
+            ("u-7", "u-7", true), ("u-7", "not json: u-7;", true), ("u-7", "u-77 u-7", true),
+            ("u-7", "userId=u-7&a=b", true), ("u-7", "xu-7", false), ("u-7", "u-77", false), ("7", "ab/7+c=", false),
+            ("7", "ab+7=", false), ("7", "1.7.2", false), ("é", "éé", false), ("key-0", "", true), ("", "any", false),
+        ])
+    func words(word: String, value: String, isFound: Bool) {
+        #expect(search(word, in: [value]).hits.isEmpty != isFound)
+    }
+
+    @Test("Hits beyond the limit are said to exist")
+    func more() throws {
+        let input = FixedInput(values: Array(repeating: "gone", count: 3))
+        let result = try grantor(input)("find gone --limit 2")
+        #expect(result.output.hasSuffix("\nMore exist than these 2; --limit shows more.\n"))
+        #expect(try grantor(input)("find gone --limit 2 --json").output.contains("\"hasMore\" : true"))
     }
 
     @Test("Where nothing is found, it is said how much was looked at")
@@ -78,18 +99,24 @@ struct TopicSearchTests {
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
             result.errors
-                == "grantor: nothing in the ledger has the id \"nobody\", nor one of the 2 records that workers are not through with, nor one of the 2 latest quarantined ones: it was never submitted, or under another id\n"
+                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id (ids inside evidence are not seen)\n"
         )
-        let more = try grantor(FixedInput(values: submitted, more: 5))("find nobody")
-        #expect(more.errors.contains("nor the first 2 of 7 records that workers are not through with, "))
-        #expect(more.errors.hasSuffix(": it may stand further behind, or was never submitted\n"))
+        let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
+        let more = try grantor(FixedInput(values: many))("find nobody")
+        #expect(
+            more.errors.contains(". 1000 unread and 2 quarantined records were looked through: more of them are there"))
     }
 
-    @Test("Where Kafka does not answer, the command says so, and what may be")
+    @Test("Where a topic cannot be looked through, the command says so, and shows what the other one has")
     func away() throws {
-        let result = try grantor(FixedInput(failure: FixedCluster.away))("find nobody")
-        #expect(result.status == .failed)
-        #expect(result.errors.contains("\(SubmissionWords.ofUnknown). The topics cannot be looked through: "))
+        let away = try grantor(FixedInput(failure: FixedCluster.away))("find nobody")
+        #expect(away.status == .failed)
+        #expect(away.errors.contains("\(SubmissionWords.ofUnknown). Not all topics can be looked through: "))
+        var half = try grantor(FixedInput(values: submitted))
+        half.quarantine.failure = FixedCluster.away
+        let result = half("find gone")
+        #expect(result.output.hasPrefix("gone  not decided yet\n") && result.status == .failed)
+        #expect(result.errors.contains("the id \"gone\". Not all topics can be looked through: "))
         let unset = try SampleRun()("find nobody")
         #expect(unset.status == .failed && unset.errors.contains("GRANTOR_KAFKA_BOOTSTRAP_SERVERS"))
     }

@@ -6,16 +6,14 @@ import Kafka
 /// An input topic whose workers have come to offset 173 of partition 5, with records from there on.
 struct FixedInput: InputTopic {
     var values: [String] = []
-    /// More of them, which are not looked at.
-    var more = 0
     var failure: KafkaError?
 
     func unfinished(
         from next: [TopicPartition: Int64], _ mostOfPartition: Int, _ take: (InputRecord) -> Void
-    ) throws(KafkaError) -> Int {
+    ) throws(KafkaError) -> Int64 {
         if let failure { throw failure }
         let partition = FixedLedger.origin.topicPartition
-        for (number, value) in values.enumerated() {
+        for (number, value) in values.prefix(mostOfPartition).enumerated() {
             let offset = (next[partition] ?? 0) + Int64(number)
             take(
                 InputRecord(
@@ -23,6 +21,6 @@ struct FixedInput: InputTopic {
                     key: Array("key-\(number)".utf8), value: Array(value.utf8), headers: [],
                     timestamp: FixedLedger.time))
         }
-        return values.count + more
+        return Int64(values.dropFirst(mostOfPartition).count)
     }
 }

@@ -24,8 +24,12 @@ struct FixedQuarantine: QuarantineTopic {
         }
     }
 
-    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) {
+    var failure: KafkaError?
+
+    func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) -> Int64 {
+        if let failure { throw failure }
         for record in records.suffix(mostOfPartition) { take(record) }
+        return Int64(records.dropLast(mostOfPartition).count)
     }
 
     func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord? {

@@ -65,9 +65,10 @@ enum GrowthLedgers {
         switch kind {
         case .postgres:
             // As a small server for so many rows is set.
-            let server = try PostgresServer(settings: [
+            let settings = [
                 "fsync = on", "shared_buffers = 1GB", "max_wal_size = 4GB", "maintenance_work_mem = 1GB",
-            ])
+            ]
+            let server = try PostgresServer(settings: settings, isOnDisk: true)
             return (try FillablePostgres(server, "few"), try FillablePostgres(server, "many"))
         case .sqlite:
             let folder = FileManager.default.temporaryDirectory.path + "/grantor-growth-\(getpid())"

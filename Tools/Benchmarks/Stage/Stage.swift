@@ -51,7 +51,8 @@ final class Stage {
                 configuration: ["message.timestamp.type": "LogAppendTime"])
         }
         // As a production server: it syncs, and has the memory of PostgreSQL's defaults.
-        database = ledger == .postgres ? try PostgresServer(settings: ["fsync = on", "shared_buffers = 128MB"]) : nil
+        let memory = ["fsync = on", "shared_buffers = 128MB"]
+        database = ledger == .postgres ? try PostgresServer(settings: memory, isOnDisk: true) : nil
         let app = "  - {bundleId: \(Self.app), sandbox: {policy: reject}, products: any}\n"
         try "apps:\n\(app)".write(toFile: folder + "/apps.yaml", atomically: true, encoding: .utf8)
         var settings = settings

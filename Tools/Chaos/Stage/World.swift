@@ -65,8 +65,8 @@ final class World {
         if needs.ledger ?? options.ledger == .postgres {
             // Workers refuse a server that does not sync, as tests have it.
             let settings = ["fsync = on", "max_wal_size = 96MB"]
-            let server = try PostgresServer(settings: settings, disk: disks.first?.folder)
-            standby = needs.hasStandby ? try PostgresServer(settings: settings) : nil
+            let server = try PostgresServer(settings: settings, disk: disks.first?.folder, isOnDisk: true)
+            standby = needs.hasStandby ? try PostgresServer(settings: settings, isOnDisk: true) : nil
             try standby?.follow(server)
             try server.createDatabase("grantor")
             proxies = try (0..<needs.workersWithProxies).map { _ in try PostgresProxy(server) }
