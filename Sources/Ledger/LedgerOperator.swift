@@ -163,7 +163,7 @@ public struct SubmissionRecord: Hashable, Sendable {
     /// Its rows in `retries`: one, unless other content came under its id.
     public let waiting: [RetryRow]
     /// The calls and events that are still owed for it.
-    public let owed: [OutboxRow]
+    public var owed: [OutboxRow]
     /// Its rows that only a later version can read; nothing above has them.
     public let later: Int
 

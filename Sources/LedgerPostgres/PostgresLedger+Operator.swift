@@ -37,25 +37,21 @@ extension PostgresLedger: LedgerOperator {
                         waiting: question.waiting.read(results[4 * place + 2]), owed: [],
                         later: grants.later + answers.later.count + question.later.read(results[4 * place + 3])))
             }
-            return try withOwed(records, keys)
+            try addOwed(to: &records, of: keys)
+            return records
         }
     }
 
-    /// The records, with what is owed of each.
-    private func withOwed(
-        _ records: [SubmissionRecord], _ keys: [SubmissionKey]
-    ) throws(PostgresFailure) -> [SubmissionRecord] {
+    private func addOwed(
+        to records: inout [SubmissionRecord], of keys: [SubmissionKey]
+    ) throws(PostgresFailure) {
         let owable = zip(keys, records).map { key, record in
             OutboxColumns.keys(
                 of: key, grants: record.grants.reversed().map(\.grant), answer: record.answer, waiting: record.waiting)
         }
-        let owed = try OutboxTable(connection: connection).rows(Array(Set(owable.joined())))
-        let byKey = Dictionary(owed.map { ($0.key, $0) }) { first, _ in first }
-        return zip(records, owable).map { record, keys in
-            SubmissionRecord(
-                grants: record.grants, answer: record.answer, waiting: record.waiting,
-                owed: keys.compactMap { byKey[$0] }, later: record.later)
-        }
+        let rows = try OutboxTable(connection: connection).rows(Array(Set(owable.joined())))
+        let owed = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
+        for (place, keys) in owable.enumerated() { records[place].owed = keys.compactMap { owed[$0] } }
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {

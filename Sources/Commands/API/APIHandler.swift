@@ -95,27 +95,22 @@ struct APIHandler: RequestHandler {
     /// Asks some questions together, which takes few round trips. Where that fails each is asked alone, so that only the
     /// question is refused that cannot be answered.
     private mutating func together(_ requests: [APIRequest]) -> [Result<Reply, APIRefusal>] {
-        if requests.count > 1 {
-            let connection: any LedgerOperator
-            do throws(APIRefusal) {
-                connection = try connected()
-            } catch {
-                return requests.map { _ in .failure(error) }
-            }
-            do throws(LedgerError) {
-                let answers = try Self.answers(to: requests, from: connection)
-                answered(by: connection)
-                return answers
-            } catch {
-                if case .unavailable = error { ledger = connection } else { ledger = nil }
-            }
+        let start = now()
+        let connection: any LedgerOperator
+        do throws(APIRefusal) {
+            connection = try connected()
+        } catch {
+            return requests.map { _ in .failure(error) }
         }
-        return requests.map { request in
-            do throws(APIRefusal) {
-                return try ask { ledger throws(LedgerError) in try Self.answers(to: [request], from: ledger)[0] }
-            } catch {
-                return .failure(error)
-            }
+        do throws(LedgerError) {
+            let answers = try Self.answers(to: requests, from: connection)
+            answered(by: connection)
+            return answers
+        } catch {
+            // After any other failure its content may be what is wrong, so the next question looks at it anew.
+            if case .unavailable = error { ledger = connection } else { ledger = nil }
+            guard requests.count == 1 else { return requests.flatMap { together([$0]) } }
+            return [.failure(refusal(of: error, since: start))]
         }
     }
 
@@ -173,33 +168,6 @@ struct APIHandler: RequestHandler {
 
     // MARK: Ledger
 
-    private mutating func ask<Answer>(
-        _ question: (any LedgerOperator) throws(LedgerError) -> Answer
-    ) throws(APIRefusal) -> Answer {
-        let start = now()
-        let connection = try connected()
-        do throws(LedgerError) {
-            let answer = try question(connection)
-            answered(by: connection)
-            return answer
-        } catch {
-            switch error {
-            case .unavailable: ledger = connection
-            case .disconnected:
-                rest(since: start, after: error)
-                throw Self.away
-            // Its content may be what is wrong, so the next question looks at the ledger anew.
-            case .unusable: ledger = nil
-            }
-            if refused.observe(true, at: now()) != nil {
-                logger.warning(
-                    "The API's ledger does not answer a question",
-                    metadata: ["cause": .text(error.failure.message ?? "")])
-            }
-            throw .unavailable("The ledger does not answer this question now.", retryAfter: 1)
-        }
-    }
-
     /// The connection, which is opened where there is none.
     private mutating func connected() throws(APIRefusal) -> any LedgerOperator {
         let start = now()
@@ -218,6 +186,19 @@ struct APIHandler: RequestHandler {
         if restsUntil != nil { logger.notice("The API's ledger answers again") }
         restsUntil = nil
         if refused.observe(false, at: now()) != nil { logger.notice("The API's questions are answered again") }
+    }
+
+    /// Of a question that was asked alone.
+    private mutating func refusal(of error: LedgerError, since start: Instant) -> APIRefusal {
+        if case .disconnected = error {
+            rest(since: start, after: error)
+            return Self.away
+        }
+        if refused.observe(true, at: now()) != nil {
+            logger.warning(
+                "The API's ledger does not answer a question", metadata: ["cause": .text(error.failure.message ?? "")])
+        }
+        return .unavailable("The ledger does not answer this question now.", retryAfter: 1)
     }
 
     private mutating func rest(since start: Instant, after error: LedgerError) {

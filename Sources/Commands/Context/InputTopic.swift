@@ -1,7 +1,6 @@
 import Configuration
 import Contract
 import Kafka
-import KafkaScanning
 import Logging
 import Worker
 
@@ -18,21 +17,20 @@ protocol InputTopic: Sendable {
 
 /// The topic as it stands on Kafka.
 struct KafkaInput: InputTopic {
-    private let topic: String
+    private let records: TopicRecords
     private let group: String
     private let admin: KafkaAdmin
-    private let scan: KafkaScan
 
     init(_ settings: KafkaSettings, logger: Logger) {
-        (topic, group) = (settings.topics[.submitted], settings.groupID)
+        records = TopicRecords(of: settings.topics[.submitted], settings, logger: logger)
+        group = settings.groupID
         admin = KafkaAdmin(configuration: settings.client, logger: logger)
-        scan = KafkaScan(configuration: settings.client, group: settings.groupID, logger: logger)
     }
 
     func unfinished(
         from next: [TopicPartition: Int64], _ mostOfPartition: Int, _ take: (InputRecord) -> Void
     ) throws(KafkaError) -> Int64 {
-        let held = try admin.offsets(of: [topic])
+        let held = try records.held()
         let unknown = held.keys.filter { next[$0] == nil }
         let committed = try unknown.isEmpty ? [:] : admin.committedOffsets(of: group, in: unknown)
         var (stretches, leftOut): ([TopicPartition: Range<Int64>], Int64) = ([:], 0)
@@ -43,10 +41,7 @@ struct KafkaInput: InputTopic {
             stretches[partition] = first..<end
             leftOut += held.upperBound - end
         }
-        try scan.read(stretches) { batch in
-            for record in batch.records { take(record) }
-            return true
-        }
+        try records.read(stretches, take)
         return leftOut
     }
 }

@@ -3,7 +3,6 @@ import Configuration
 import Contract
 import Cryptography
 import Kafka
-import KafkaScanning
 import Logging
 import Worker
 
@@ -85,36 +84,26 @@ protocol QuarantineTopic: Sendable {
 
 /// The topic as it stands on Kafka.
 struct KafkaQuarantine: QuarantineTopic {
-    private let topic: String
-    private let admin: KafkaAdmin
-    private let scan: KafkaScan
+    private let records: TopicRecords
 
     init(_ settings: KafkaSettings, logger: Logger) {
-        topic = settings.topics[.quarantined]
-        admin = KafkaAdmin(configuration: settings.client, logger: logger)
-        scan = KafkaScan(configuration: settings.client, group: settings.groupID, logger: logger)
+        records = TopicRecords(of: settings.topics[.quarantined], settings, logger: logger)
     }
 
     func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) -> Int64 {
-        let held = try admin.offsets(of: [topic])
+        let held = try records.held()
         let stretches = held.mapValues { held in
             max(held.lowerBound, held.upperBound - Int64(mostOfPartition))..<held.upperBound
         }
-        try scan.read(stretches) { batch in
-            for record in batch.records { take(record) }
-            return true
-        }
+        try records.read(stretches, take)
         return held.reduce(0) { $0 + (stretches[$1.key]?.lowerBound ?? 0) - $1.value.lowerBound }
     }
 
     func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord? {
-        let partition = TopicPartition(topic: topic, partition: place.partition)
-        guard let held = try admin.offsets(of: [topic])[partition], held.contains(place.offset) else { return nil }
+        let partition = records.partition(place.partition)
+        guard let held = try records.held()[partition], held.contains(place.offset) else { return nil }
         var found: InputRecord?
-        try scan.read([partition: place.offset..<place.offset + 1]) { batch in
-            found = batch.records.first { $0.origin.offset == place.offset }
-            return found == nil
-        }
+        try records.read([partition: place.offset..<place.offset + 1]) { found = $0 }
         return found
     }
 }
