@@ -55,13 +55,14 @@ enum AuditCommand {
         let report = try audit(
             kafka, settings, since: since, folder: try arguments[folder] ?? context.environment["TMPDIR"] ?? "/tmp",
             context)
-        var repaired: Int?
+        var repaired = note.map { _ in 0 }
         var failure: CommandFailure?
         if let note {
             do throws(CommandFailure) {
-                repaired = try mend(report, note, arguments, context)
+                try mend(report, note, arguments, context) { repaired = $0 }
             } catch {
                 failure = error
+                if repaired == 0 { repaired = nil }
             }
         }
         let output = AuditOutput(report: report, repaired: repaired)
@@ -72,7 +73,8 @@ enum AuditCommand {
             // A failed repair takes nothing back of what was found.
             let isBroken = report.verdict == .broken
             let end = isBroken ? .failed : failure.status == .failed ? ExitStatus.incomplete : failure.status
-            throw CommandFailure(end, "nothing was repaired: \(failure.message ?? "")")
+            let done = repaired.map { "only \($0.of("event was", "events were")) put into the outbox" }
+            throw CommandFailure(end, "\(done ?? "nothing was repaired"): \(failure.message ?? "")")
         }
         if report.verdict == .holds { try file?.write(ledger: id, next: report.next) }
         if let end = output.end { throw end }
@@ -130,20 +132,23 @@ enum AuditCommand {
     /// Most events of one transaction.
     private static let mostAtOnce = 500
 
+    /// - Parameter done: Hears after each transaction how many events were put into the outbox.
     private static func mend(
-        _ report: AuditReport, _ note: OperatorNote, _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws(CommandFailure) -> Int {
+        _ report: AuditReport, _ note: OperatorNote, _ arguments: ParsedArguments, _ context: CommandContext,
+        _ done: (Int) -> Void
+    ) throws(CommandFailure) {
         guard !report.isOfAnother else {
             throw CommandFailure(.configuration, "the ledger is not of these settings' group, cluster and topics")
         }
         let untold = report.inconsistencies.compactMap(\.mend)
-        guard !untold.isEmpty else { return 0 }
+        guard !untold.isEmpty else { return }
         try arguments.ledger(context) { ledger throws(LedgerError) in
             for start in stride(from: 0, to: untold.count, by: mostAtOnce) {
-                _ = try ledger.repair(Array(untold[start...].prefix(mostAtOnce)), note)
+                let part = untold[start...].prefix(mostAtOnce)
+                _ = try ledger.repair(Array(part), note)
+                done(part.endIndex)
             }
         }
-        return untold.count
     }
 }
 

@@ -106,6 +106,19 @@ struct AuditCommandTests {
         #expect(result.errors.hasPrefix("grantor: nothing was repaired: the ledger does not do it now: "))
     }
 
+    @Test("A repair that fails on the way says how much of it was done")
+    mutating func failedAmidRepair() {
+        grantor.topics.records[.submitted] = (0..<700).map { FixedTopics.record(.submitted, $0, "no JSON") }
+        grantor.topics.committed = 700
+        grantor.ledger.refuseRepairs(after: 1, .unavailable(detail: "busy"))
+        let result = grantor.run(["audit", "--repair", "--actor", "anna", "--reason", "lost topic"])
+        #expect(result.status == .failed)
+        #expect(result.output.hasSuffix("\n500 events are in the outbox; workers publish them.\n"))
+        #expect(
+            result.errors.hasPrefix(
+                "grantor: only 500 events were put into the outbox: the ledger does not do it now: "))
+    }
+
     @Test("What is found in another group's ledger is not said to hold")
     mutating func foreign() {
         lose()

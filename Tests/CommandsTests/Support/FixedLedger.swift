@@ -15,7 +15,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let owner: ConsumerGroup?
     private let erased = Mutex<[ErasureResult]>([])
     private let refusal = Mutex<LedgerError?>(nil)
-    private let repairRefusal = Mutex<LedgerError?>(nil)
+    private let repairRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let actionQuestions = Mutex(0)
     private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
 
@@ -25,8 +25,8 @@ final class FixedLedger: LedgerOperator, Sendable {
     /// From now on it answers no question about one submission.
     func refuse(_ error: LedgerError?) { refusal.withLock { $0 = error } }
 
-    /// From now on it takes no repair.
-    func refuseRepairs(_ error: LedgerError) { repairRefusal.withLock { $0 = error } }
+    /// After so many it takes no repair.
+    func refuseRepairs(after taken: Int = 0, _ error: LedgerError) { repairRefusal.withLock { $0 = (taken, error) } }
 
     var askedForActions: Int { actionQuestions.withLock { $0 } }
 
@@ -188,7 +188,10 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
-        if let error = repairRefusal.withLock({ $0 }) { throw error }
+        try repairRefusal.withLock { (refusal) throws(LedgerError) in
+            if let refusal, refusal.taken == 0 { throw refusal.error }
+            refusal?.taken -= 1
+        }
         self.note("repair \(untold.count) by \(note.actor): \(note.reason)")
         return untold.count
     }
