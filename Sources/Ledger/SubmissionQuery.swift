@@ -23,14 +23,17 @@ public struct SubmissionQuery: Hashable, Sendable {
     public var transactionID: TransactionID?
     /// The reason of a failure, or why a submission is retrying or held. Others have none.
     public var cause: String?
+    /// What Apple is asked through, by service and environment, whatever its key. Only those that are retrying wait for
+    /// one.
+    public var endpoint: Endpoint?
     /// Continues behind the last row of the page before.
     public var before: Int64?
     public var limit: Int
 
     public init(
         state: SubmissionState, bundleID: BundleID? = nil, userID: UserID? = nil, submissionID: SubmissionID? = nil,
-        orderID: OrderID? = nil, transactionID: TransactionID? = nil, cause: String? = nil, before: Int64? = nil,
-        limit: Int = 100
+        orderID: OrderID? = nil, transactionID: TransactionID? = nil, cause: String? = nil, endpoint: Endpoint? = nil,
+        before: Int64? = nil, limit: Int = 100
     ) {
         self.state = state
         self.bundleID = bundleID
@@ -39,9 +42,13 @@ public struct SubmissionQuery: Hashable, Sendable {
         self.orderID = orderID
         self.transactionID = transactionID
         self.cause = cause
+        self.endpoint = endpoint
         self.before = before
         self.limit = limit
     }
+
+    /// Whether it asks decided or held submissions for an endpoint, which they have none of.
+    public var excludesAll: Bool { endpoint != nil && state != .retrying }
 
     /// Whether it is narrowed by an id that few rows have.
     public var namesAnID: Bool { userID != nil || submissionID != nil || orderID != nil || transactionID != nil }

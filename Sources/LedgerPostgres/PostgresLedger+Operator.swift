@@ -64,7 +64,8 @@ extension PostgresLedger: LedgerOperator {
 
     /// Nil for a list that has no rows.
     func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow>? {
-        switch query.state {
+        guard !query.excludesAll else { return nil }
+        return switch query.state {
         case .failed, .repeated: AnswerTable(connection: connection).page(query)
         case .retrying, .held: RetryTable(connection: connection).page(query)
         case .granted: query.grants.map { GrantTable(connection: connection).page($0).map(SubmissionRow.init) }

@@ -204,6 +204,7 @@ struct RetryTable {
                 ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("submission_id = ?", query.submissionID?.rawValue), ("order_id = ?", query.orderID?.rawValue),
                 ("transaction_id = ?", query.transactionID?.rawValue), ("cause = ?", query.cause),
+                ("instr(endpoint, ?) = 1", query.endpoint?.text),
             ], sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }

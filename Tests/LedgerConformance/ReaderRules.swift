@@ -34,6 +34,20 @@ extension LedgerConformance {
                 SubmissionQuery(state: .retrying, cause: cause)
             }
             try expect(try causes.map { try subject.ledger.submissions($0).count }, [5, 0], "causes")
+            try subject.write(
+                Samples.wait(
+                    Samples.submission("w6", offset: 26),
+                    endpoint: Endpoint(.serverAPI, .production, key: Samples.app.rawValue)))
+            let endpoints = [
+                Endpoint(.verifyReceipt, .production), Endpoint(.serverAPI, .production),
+                Endpoint(.serverAPI, .sandbox),
+            ]
+            for (state, counts) in [(SubmissionState.retrying, [5, 1, 0]), (.held, [0, 0, 0]), (.failed, [0, 0, 0])] {
+                let queries = endpoints.map { SubmissionQuery(state: state, endpoint: $0) }
+                try expect(
+                    try subject.ledger.submissions(queries).map(\.count), counts,
+                    "\(state) ones of an endpoint, whatever its key")
+            }
             func grants(_ query: GrantQuery) throws -> [String] {
                 try subject.ledger.grants(query).map(\.grant.transactionID.rawValue)
             }

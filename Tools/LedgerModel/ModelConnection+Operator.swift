@@ -55,6 +55,13 @@ extension ModelConnection: LedgerOperator {
     }
 
     private func list(_ query: SubmissionQuery) -> [SubmissionRow] {
+        let asked = query.endpoint.map { endpoint in
+            Set(
+                model.tables.retries.rows.filter {
+                    $0.entry.cause.endpoint?.service == endpoint.service
+                        && $0.entry.cause.endpoint?.environment == endpoint.environment
+                }.map(\.sequence))
+        }
         let found = rows(query.state).sorted { $0.sequence > $1.sequence }.filter { row in
             row.sequence < query.before ?? .max && (query.bundleID == nil || row.claimant.bundleID == query.bundleID)
                 && (query.userID == nil || row.claimant.userID == query.userID)
@@ -62,6 +69,7 @@ extension ModelConnection: LedgerOperator {
                 && (query.orderID == nil || row.claimant.orderID == query.orderID)
                 && (query.transactionID == nil || row.transactionID == query.transactionID || isKey(query, row))
                 && (query.cause == nil || row.cause == query.cause)
+                && (asked == nil || query.state == .retrying && asked?.contains(row.sequence) == true)
         }
         return Array(found.prefix(query.limit))
     }

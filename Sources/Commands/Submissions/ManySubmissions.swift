@@ -38,6 +38,7 @@ struct ManySubmissions {
     let states: [SubmissionState]
     let app: BundleID?
     let cause: String?
+    let endpoint: Endpoint?
     let age: Duration?
     let limit: Int
 
@@ -50,7 +51,8 @@ struct ManySubmissions {
         var keys: [SubmissionKey] = []
         var known: Set<SubmissionKey> = []
         for state in states {
-            var query = SubmissionQuery(state: state, bundleID: app, cause: cause, limit: Self.pageRows)
+            var query = SubmissionQuery(
+                state: state, bundleID: app, cause: cause, endpoint: endpoint, limit: Self.pageRows)
             while keys.count < limit {
                 let rows = try ledger.submissions(query)
                 for row in rows where keys.count < limit {

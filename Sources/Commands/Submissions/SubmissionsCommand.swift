@@ -7,6 +7,9 @@ enum SubmissionsCommand {
     private static let state = Parameter<SubmissionState?>.option("state", .choice, help: "Only those in this state.")
     private static let cause = Parameter<String?>.option(
         "cause", causes, help: "Only those that failed or wait for this reason, such as no_answer.")
+    private static let endpoint = Parameter<Endpoint?>.option(
+        "endpoint", endpoints,
+        help: "Only those that are retrying, and ask this of Apple, such as server_api/production.")
     private static let order = Parameter<String?>.option("order", .text, help: "Only those of this order.")
         .takingHyphens()
     private static let transaction = Parameter<String?>.option(
@@ -26,8 +29,8 @@ enum SubmissionsCommand {
                 discussion: "Granted submissions have a row for each purchase.",
                 CommonOptions.tabulating
                     + [
-                        CommonOptions.limit, before, state, cause, CommonOptions.app, CommonOptions.user, order,
-                        transaction,
+                        CommonOptions.limit, before, state, cause, endpoint, CommonOptions.app, CommonOptions.user,
+                        order, transaction,
                     ], run: list),
             Command(
                 "show", "Tells all about one submission: its outcome, its grants, what is owed.",
@@ -38,10 +41,11 @@ enum SubmissionsCommand {
             Command(
                 "retry", "Makes submissions that wait due at once: one, or many.",
                 discussion: """
-                    Many are those that --app, --cause, --state and --older-than leave, at most --limit. The answer \
-                    says how many there are, and with --apply they are changed, at a pace.
+                    Many are those that --app, --cause, --endpoint, --state and --older-than leave, at most --limit. \
+                    The answer says how many there are, and with --apply they are changed, at a pace.
                     """,
-                CommonOptions.answering + [CommonOptions.actor, CommonOptions.reason, CommonOptions.app, cause, state]
+                CommonOptions.answering
+                    + [CommonOptions.actor, CommonOptions.reason, CommonOptions.app, cause, endpoint, state]
                     + ManySubmissions.options + [oneOfMany], run: retry),
             Command(
                 "abandon", "Gives held submissions up, one or many: they fail.",
@@ -66,14 +70,26 @@ enum SubmissionsCommand {
         return ValueForm("one of \(words.joined(separator: ", "))") { words.contains($0) ? $0 : nil }
     }
 
+    /// The endpoints whatever their keys.
+    private static var endpoints: ValueForm<Endpoint> {
+        var all: [String: Endpoint] = [:]
+        for service in Endpoint.Service.allCases {
+            for environment in Environment.allCases {
+                all["\(service.rawValue)/\(environment.rawValue)"] = Endpoint(service, environment)
+            }
+        }
+        let words = all.keys.sorted()
+        return ValueForm("one of \(words.joined(separator: ", "))", values: words) { [all] in all[$0] }
+    }
+
     private static func list(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let app = try arguments[CommonOptions.app].map { BundleID($0) }
         let filter = SubmissionQuery(
             state: .held, bundleID: app, userID: try arguments[CommonOptions.user].map { UserID($0) },
             orderID: try arguments[order].map { OrderID($0) },
             transactionID: try arguments[transaction].map { TransactionID(reading: $0) }, cause: try arguments[cause],
-            limit: try arguments[CommonOptions.limit])
-        let (state, before) = (try arguments[state], try arguments[before])
+            endpoint: try arguments[endpoint], limit: try arguments[CommonOptions.limit])
+        let (state, before) = (try stateOfEndpoint(arguments), try arguments[before])
         if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }
         let page = try arguments.ledger(context) { ledger throws(LedgerError) in
             let page = SubmissionPage(filter, state: state, before: before)
@@ -132,10 +148,12 @@ enum SubmissionsCommand {
 
     private static func retry(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let note = try arguments.note(context)
-        let state = try arguments[state]
+        let state = try stateOfEndpoint(arguments)
         if let state, !state.isWaiting { throw .usage("--state must be held or retrying: others do not wait") }
         guard let key = try one(arguments, state: state) else {
-            let many = try many(arguments, state.map { [$0] } ?? [.held, .retrying], isNarrowed: state != nil)
+            let many = try many(
+                arguments, state.map { [$0] } ?? [.held, .retrying], endpoint: try arguments[endpoint],
+                isNarrowed: state != nil)
             return try many.run(arguments, context, done: "made due") { ledger, key throws(LedgerError) in
                 try ledger.retryNow(key, note) > 0 ? .changed : .left
             }
@@ -186,13 +204,23 @@ enum SubmissionsCommand {
         .object(members.merging(["app": .id(key.bundleID), "submissionId": .id(key.submissionID)]) { $1 })
     }
 
+    /// The state that is named; with an endpoint it is retrying.
+    private static func stateOfEndpoint(_ arguments: ParsedArguments) throws(CommandFailure) -> SubmissionState? {
+        let named = try arguments[state]
+        guard try arguments[endpoint] != nil else { return named }
+        guard named ?? .retrying == .retrying else {
+            throw .usage("--endpoint is of those that are retrying: others ask nothing of Apple")
+        }
+        return .retrying
+    }
+
     /// The one submission that is named; nil if many are meant.
     private static func one(
         _ arguments: ParsedArguments, state: SubmissionState?
     ) throws(CommandFailure) -> SubmissionKey? {
         guard let id = try arguments[oneOfMany] else { return nil }
         guard try arguments[cause] == nil, state == nil, try arguments[ManySubmissions.olderThan] == nil else {
-            throw .usage("an id names one submission, and --cause, --state and --older-than many")
+            throw .usage("an id names one submission, and --cause, --endpoint, --state and --older-than many")
         }
         guard let app = try arguments[CommonOptions.app] else {
             throw .usage("--app is missing: a submission is named by its app and its id")
@@ -201,11 +229,12 @@ enum SubmissionsCommand {
     }
 
     private static func many(
-        _ arguments: ParsedArguments, _ states: [SubmissionState], isNarrowed: Bool
+        _ arguments: ParsedArguments, _ states: [SubmissionState], endpoint: Endpoint? = nil, isNarrowed: Bool
     ) throws(CommandFailure) -> ManySubmissions {
         let many = ManySubmissions(
             states: states, app: try arguments[CommonOptions.app].map { BundleID($0) }, cause: try arguments[cause],
-            age: try arguments[ManySubmissions.olderThan], limit: try arguments[ManySubmissions.limit])
+            endpoint: endpoint, age: try arguments[ManySubmissions.olderThan],
+            limit: try arguments[ManySubmissions.limit])
         guard many.isNarrowed || isNarrowed else {
             throw .usage("an id is missing, or what many have: --app, --cause, --older-than")
         }

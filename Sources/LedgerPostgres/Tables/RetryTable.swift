@@ -282,7 +282,7 @@ struct RetryTable {
                 (HashedIndex.condition("submission_id", "?"), query.submissionID?.rawValue),
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
-                ("cause = ?", query.cause),
+                ("cause = ?", query.cause), ("starts_with(endpoint, ?)", query.endpoint?.text),
             ], plan: query.plan, sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }

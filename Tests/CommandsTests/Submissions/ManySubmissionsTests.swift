@@ -51,6 +51,14 @@ struct ManySubmissionsTests {
         #expect(grantor("submissions retry --older-than 1h \(note)").output == "No submission matches.\n")
     }
 
+    @Test("An endpoint leaves those that are retrying and ask it, of all keys")
+    func endpoint() {
+        _ = grantor("submissions retry --endpoint server_api/production \(note)")
+        let asked = grantor.ledger.questions.filter { $0.hasPrefix("submissions ") }
+        #expect(asked.count == 1 && asked[0].contains("SubmissionState.retrying"))
+        #expect(asked[0].contains("server_api") || asked[0].contains("App Store Server API (production)"))
+    }
+
     @Test("None is an answer, also of an app that is configured; an app that is not known may be misspelt")
     func none() {
         grantor.ledger.hold(0)
@@ -87,7 +95,11 @@ struct ManySubmissionsTests {
         arguments: [
             "submissions retry", "submissions abandon", "submissions retry held",
             "submissions retry held --app com.example.game --cause no_answer",
-            "submissions retry --state granted", "submissions abandon --older-than soon",
+            "submissions retry --endpoint server_api/live",
+            "submissions retry --endpoint server_api/sandbox --state held",
+            "submissions retry held --app com.example.game --endpoint server_api/sandbox",
+            "submissions abandon --endpoint server_api/sandbox", "submissions retry --state granted",
+            "submissions abandon --older-than soon",
         ])
     func unclear(line: String) {
         #expect(grantor("\(line) \(note) --apply").status == .usage)
