@@ -55,11 +55,11 @@ struct KafkaCheck {
         }
     }
 
-    /// Partitions of the input topic of which the group has committed offsets; none where broker or topic are missing,
-    /// which lines of their own say.
-    func committed() -> Result<[TopicPartition], KafkaError> {
-        guard case .success = description else { return .success([]) }
-        return Result { () throws(KafkaError) in try committedOffsets().keys.sorted() }
+    /// The group's committed offsets of the input topic's partitions; none where broker or topic are missing, which
+    /// lines of their own say.
+    func committed() -> Result<[TopicPartition: Int64], KafkaError> {
+        guard case .success = description else { return .success([:]) }
+        return Result { () throws(KafkaError) in try committedOffsets() }
     }
 
     /// The group, with the cluster's id as far as it is told.

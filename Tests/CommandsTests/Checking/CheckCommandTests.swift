@@ -111,6 +111,17 @@ struct CheckCommandTests {
         #expect(grantor("check").status == .configuration)
     }
 
+    @Test(
+        "A ledger that lost writes says how many records are read again", arguments: [(173, nil), (174, 1), (200, 27)])
+    func setBack(committed: Int64, records: Int?) {
+        var grantor = grantor
+        grantor.cluster.committed = [TopicPartition(topic: "receipts.submitted", partition: 5): committed]
+        let output = grantor("check").output
+        let words = records.map { "it is \($0.of("record", "records")) behind its group, as after a restore" }
+        #expect(output.contains(words ?? "\(FixedLedger.id), "))
+        #expect(output.contains("behind its group") == (records != nil))
+    }
+
     @Test("The ledger of another group is refused as run refuses it, with both groups")
     func foreign() {
         var grantor = grantor

@@ -44,8 +44,9 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     func group() throws(LedgerError) -> ConsumerGroup? { owner }
 
-    /// It is a new one.
-    func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool { partitions.isEmpty }
+    func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
+        try Set(partitions).isSubset(of: self.partitions().map(\.partition))
+    }
 
     func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
         var records: [SubmissionRecord] = []
