@@ -13,13 +13,15 @@
 #
 # A patch says in its head what is wrong with it (first line). In `Simulation` one of SEEDS runs must break a promise; in
 # the others it names the suite that must notice ("Suite: …", a filter of `swift test`). A patch that does not apply any
-# more, that does not build, or that nothing notices ends this with 1.
+# more, that does not build, that nothing notices, or that has the suite run for longer than HANGING seconds ends this
+# with 1.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${1:?the folder of patches}
 shift
 seeds=${SEEDS:-20000}
+hanging=${HANGING:-1200}
 below="Sources/Scheduling Sources/CLibcrypto Sources/Contract Sources/Cryptography Sources/Ledger Tools/LedgerModel"
 # What the suites of a folder need. Targets enter the build when their folder is there.
 case $folder in
@@ -66,7 +68,7 @@ if [ "$folder" = Simulation ]; then
     passes() { .build/release/grantor-simulate until-broken 1 "${2:-$seeds}" >"$copy/output" 2>&1; }
 else
     build() { $swift build --build-tests >"$copy/output" 2>&1; }
-    passes() { $swift test --disable-xctest --filter "$1" >"$copy/output" 2>&1; }
+    passes() { timeout "$hanging" $swift test --disable-xctest --filter "$1" >"$copy/output" 2>&1; }
 fi
 
 if ! build || ! passes '.*' 300; then
@@ -94,6 +96,10 @@ for patch in "$root/Tests/PlantedBugs/$folder"/*.patch; do
         missed=1
     elif passes "$suite"; then
         echo "NOT NOTICED     $name"
+        missed=1
+    elif [ $? = 124 ]; then
+        # A test without a bound: people would wait for it, and CI would end without a word.
+        echo "HANGS           $name"
         missed=1
     else
         echo "noticed         $name $(grep -m 1 '^seed [0-9]*:' output | cut -c 1-120 || true)"

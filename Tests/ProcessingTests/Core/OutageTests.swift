@@ -175,7 +175,9 @@ struct OutageTests {
                 bench.attempted(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
             }
             _ = writeAll()
-            while let (id, requests) = bench.takeRequest({ if case .takeDue(let list, _) = $0 { list } else { nil } }) {
+            for _ in 0..<100 {
+                let taken = bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } }
+                guard let (id, requests) = taken else { break }
                 isEarly = isEarly || requests.contains { $0.endpoint == Fixture.verifyReceipt && $0.beforeDue }
                 bench.send(.ledger(id, .success(.due([]))))
             }

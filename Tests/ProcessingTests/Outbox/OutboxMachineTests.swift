@@ -121,7 +121,7 @@ final class OutboxMachineTests {
         let gate = gates.index(of: .service(Fixture.app))
         let now = turn.now
         var passes: [EndpointGate.Pass] = []
-        while let pass = gates.update(gate, { $0.pass(.first, at: now) }) { passes.append(pass) }
+        while passes.count < 100, let pass = gates.update(gate, { $0.pass(.first, at: now) }) { passes.append(pass) }
         outbox.owes(callTo: Fixture.app, at: turn.wall)
         outbox.schedule(at: now)
         #expect(result { requests() }.map(\.target) == Topic.outputs.map { .topic($0) })

@@ -50,7 +50,7 @@ final class RetryPolicyTests {
     func repeats(seed: Int) {
         random = SplitMix64(seed: UInt64(seed))
         var pauses: [Duration] = []
-        while case .again(let pause) = step(.retry(.noAnswer, notBefore: nil)) {
+        while pauses.count < 10, case .again(let pause) = step(.retry(.noAnswer, notBefore: nil)) {
             pauses.append(pause)
             wait(pause)
         }
@@ -86,7 +86,7 @@ final class RetryPolicyTests {
         let began = now
         for _ in 1...3 {
             var waiting: RetryEntry?
-            while waiting == nil {
+            for _ in 0..<10 where waiting == nil {
                 waiting = entry(step(.retry(.noAnswer, notBefore: nil)))
                 if waiting == nil { wait(.seconds(1)) }
             }

@@ -19,7 +19,7 @@ extension Turn {
     /// Everything that the machines were told of since the last time.
     mutating func takeSignals() -> [Signal] {
         var signals: [Signal] = []
-        while let signal = nextSignal() { signals.append(signal) }
+        while signals.count < 100_000, let signal = nextSignal() { signals.append(signal) }
         return signals
     }
 }
