@@ -89,12 +89,12 @@ public struct Purchase: Hashable, Sendable {
     /// End of the paid period; subscriptions only.
     public let expiresAt: Timestamp?
     /// When Apple refunded or revoked it; nil while it stands.
-    public let revokedAt: Timestamp?
+    public var revokedAt: Timestamp?
     /// True when the customer upgraded to another subscription of the group before this period's end.
-    public let isUpgraded: Bool
+    public var isUpgraded: Bool
     public let ownership: Ownership
     /// The UUID the app set at purchase, lower case; nil where Apple has none, or where the evidence cannot say it.
-    public let appAccountToken: String?
+    public var appAccountToken: String?
     /// Its kind; nil where the evidence does not say it, as receipts do not.
     public let type: ProductType?
     /// The price and where it was paid; nil where the evidence does not say it.

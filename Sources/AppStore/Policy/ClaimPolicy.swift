@@ -41,6 +41,7 @@ struct ClaimPolicy: Sendable {
         on purchases: [Purchase], beside unreadable: UnreadablePurchases, by verifiedBy: VerifiedBy, attestsTokens: Bool
     ) -> Conclusion {
         let check = PurchaseCheck(app: app, submission: submission, attestsTokens: attestsTokens)
+        let purchases = check.agreed(purchases)
         var grantable: [GrantablePurchase] = []
         var others: [PassedOver.Entry] = []
         var holding: [PassedOver.Holding] = []

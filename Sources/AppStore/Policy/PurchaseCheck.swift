@@ -85,7 +85,8 @@ struct PurchaseCheck: Sendable {
     /// that contradicts Apple's word.
     func names(of purchase: Purchase) -> NamedPurchase {
         let listed = product(of: purchase)?.type
-        let isContradicted = (listed == .autoRenewable) != (purchase.expiresAt != nil)
+        let isContradicted =
+            (listed == .autoRenewable) != (purchase.expiresAt != nil) || listed == .consumable && purchase.isRestored
         return NamedPurchase(
             purchase, as: purchase.type ?? (isContradicted ? nil : listed) ?? purchase.presumedType)
     }
@@ -167,6 +168,12 @@ struct PurchaseCheck: Sendable {
                 detail:
                     "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests \(attested.rawValue).")
         }
+        // Of a consumable both ids are the same, so this is a restore. By its own id each restore would be granted.
+        if type == .consumable, purchase.type == nil, purchase.isRestored {
+            return .waits(
+                .productContradicted,
+                detail: "The catalogue has \(purchase.productID) as consumable; Apple attests a restored one.")
+        }
         return switch (type == .autoRenewable, purchase.expiresAt != nil) {
         case (true, true), (false, false): nil
         case (true, false):
@@ -204,8 +211,12 @@ extension Purchase {
     /// purchase.
     var presumedType: ProductType {
         if expiresAt != nil { return .autoRenewable }
-        return quantity > 1 ? .consumable : .nonConsumable
+        return quantity > 1 && !isRestored ? .consumable : .nonConsumable
     }
+
+    /// Whether it is of an earlier purchase. In that of a consumable
+    /// [both ids match](https://developer.apple.com/documentation/appstorereceipts/original_transaction_id).
+    fileprivate var isRestored: Bool { transactionID != originalTransactionID }
 }
 
 extension ProductType {

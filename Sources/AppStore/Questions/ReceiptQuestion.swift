@@ -142,13 +142,14 @@ struct ReceiptQuestion: AppleQuestion {
         let submission = subject.submission(claiming: purchases)
         let conclusion = ClaimPolicy(app: app, submission: submission).conclusion(
             on: purchases, beside: unreadable, by: .verifyReceipt, attestsTokens: false)
+        let isInDoubt = response.records.contains(where: isClaimedInDoubt) || isContradicted(purchases, submission)
         switch conclusion {
         case .tokensUnknown(let verdict): return askServerAPI(otherwise: verdict)
-        case .verdict(.rejected(let rejection)) where response.records.contains(where: isClaimedInDoubt):
+        case .verdict(.rejected(let rejection)) where isInDoubt:
             return askServerAPI(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
         // A purchase about which Apple contradicts itself is passed over beside others that pass. The history knows
         // more.
-        case .verdict(.verified(let passed, let verifiedBy)) where response.records.contains(where: isClaimedInDoubt):
+        case .verdict(.verified(let passed, let verifiedBy)) where isInDoubt:
             return askServerAPI(otherwise: .verified(passed, by: verifiedBy))
         case .verdict(let verdict): return verdict.isOpen ? askServerAPI(otherwise: verdict) : .verdict(verdict)
         }
@@ -156,10 +157,23 @@ struct ReceiptQuestion: AppleQuestion {
 
     /// Whether a record is meant by the claim, and the reply contradicts itself about its cancellation.
     private func isClaimedInDoubt(_ record: AttestedRecord) -> Bool {
-        guard record.isCancellationInDoubt else { return false }
+        record.isCancellationInDoubt && isClaimed(record.productID, names: record.names)
+    }
+
+    /// Whether a claimed purchase stands by its own record, and is cancelled by that of another transaction of it. One
+    /// of them may be older than the end of a dispute.
+    private func isContradicted(_ purchases: [Purchase], _ submission: Submission) -> Bool {
+        let check = PurchaseCheck(app: app, submission: submission, attestsTokens: false)
+        return zip(purchases, check.agreed(purchases)).contains { came, told in
+            came.stands && !told.stands
+                && isClaimed(came.productID) { came.transactionID == $0 || came.originalTransactionID == $0 }
+        }
+    }
+
+    private func isClaimed(_ product: ProductID?, names: (TransactionID) -> Bool) -> Bool {
         let claim = subject.submission.claim
-        if let claimed = claim.transactionID { return record.names(claimed) }
-        return claim.productID.map { record.productID == $0 } ?? true
+        if let claimed = claim.transactionID { return names(claimed) }
+        return claim.productID.map { product == $0 } ?? true
     }
 
     /// Apple's reply to this receipt alone, which is about none of its purchases. Somebody in between may be at fault,

@@ -88,7 +88,8 @@ public struct ReceiptText: Hashable, Sendable {
     /// The same text before something on its way spoilt it; nil for a text that shows no sign of that.
     ///
     /// Decoders of forms make a plus sign a space. Encoders leave `%2B` for it. Writers of JSON that are called twice
-    /// put quotes around. Readers of files in JavaScript begin with `data:…;base64,`.
+    /// put quotes around, and write `\/`, `\u002B` or `\n` inside. Readers of files in JavaScript begin with
+    /// `data:…;base64,`, and those of Windows leave a byte order mark in front.
     static func mended(_ text: EvidenceText) -> EvidenceText? {
         guard text.bytes.count <= maxTextBytes else { return nil }
         var inner = text.bytes
@@ -110,13 +111,34 @@ public struct ReceiptText: Hashable, Sendable {
                 place += 3
                 continue
             }
+            if byte == UInt8(ascii: "\\") {
+                place += 1
+                let (character, length) = escaped(inner[place...])
+                if let character { mended.append(character) }
+                place += length
+                continue
+            }
             mended.append(byte == UInt8(ascii: " ") ? UInt8(ascii: "+") : byte)
             place += 1
         }
         return mended.elementsEqual(text.bytes) ? nil : EvidenceText(mended[...])
     }
 
-    private static func isAround(_ byte: UInt8) -> Bool { values[Int(byte)] == skipped || byte == UInt8(ascii: "\"") }
+    /// The character of an escape of JSON, behind its backslash, and how many bytes it takes. None for white space, and
+    /// for one that stands for itself.
+    private static func escaped(_ rest: ArraySlice<UInt8>) -> (character: UInt8?, length: Int) {
+        switch rest.first {
+        case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): return (nil, 1)
+        case UInt8(ascii: "u"):
+            let digits = rest.dropFirst().prefix(4).compactMap { Hexadecimal.value(of: $0) }
+            guard digits.count == 4, digits[0] == 0, digits[1] == 0 else { return (nil, 0) }
+            return (digits[2] << 4 | digits[3], 5)
+        default: return (nil, 0)
+        }
+    }
+
+    /// White space and what no base64 has; behind a percent sign may be a character.
+    private static func isAround(_ byte: UInt8) -> Bool { values[Int(byte)] >= skipped && byte != UInt8(ascii: "%") }
 
     private init(base64: ArraySlice<UInt8>, bytes: [UInt8]) {
         self.base64 = base64

@@ -82,8 +82,14 @@ struct AccountTokenTests {
         case .local:
             var signing = try ReceiptSigning.p256()
             let gems = ReceiptBuilder.purchase(transactionID: "2001", productID: "gems")
-            let withoutEnd = gems.map { $0.type == 1708 ? (1708, ReceiptBuilder.ia5("")) : $0 }
-            signing.builder = ReceiptBuilder.receipt(purchases: [withoutEnd])
+            let consumable = gems.map { attribute in
+                switch attribute.type {
+                case 1705: (1705, ReceiptBuilder.utf8("2001"))
+                case 1708: (1708, ReceiptBuilder.ia5(""))
+                default: attribute
+                }
+            }
+            signing.builder = ReceiptBuilder.receipt(purchases: [consumable])
             let text = SignedToken.base64(try signing.der())
             return try local(#""receipt":"\#(text)""#, claimed, app, roots: signing.roots)
         case .serverAPI:

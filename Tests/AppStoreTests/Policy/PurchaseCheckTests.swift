@@ -59,11 +59,28 @@ struct PurchaseCheckTests {
                 .names(of: purchase).key.name
         }
         let bought = Fixture.now.milliseconds
-        #expect(key(Fixture.purchase("2", original: "1", product: "gems")) == "t:2", "the catalogue's kind")
+        #expect(key(Fixture.purchase("2", product: "gems")) == "t:2", "the catalogue's kind")
+        #expect(key(Fixture.purchase("2", original: "1", product: "level")) == "t:1", "the catalogue's kind")
+        #expect(key(Fixture.purchase("2", original: "1", product: "gems")) == "t:1", "it cannot be a consumable")
         #expect(key(Fixture.purchase("2", original: "1", product: "gems", type: .nonConsumable)) == "t:1", "Apple's")
         #expect(key(Fixture.purchase("2", original: "1", product: "gems", expiresAt: later)) == "p:1:\(bought)")
         #expect(key(Fixture.purchase("2", original: "1", product: "vip", expiresAt: later)) == "p:1:\(bought)")
         #expect(key(Fixture.purchase("2", original: "1", product: "vip")) == "t:1", "it cannot be a subscription")
+    }
+
+    @Test("a restore waits where the catalogue calls it a consumable: else each restore would be granted")
+    func restoredConsumable() {
+        let restored = Fixture.purchase("2", original: "1", product: "gems")
+        guard case .waits(.productContradicted, let detail) = finding(restored) else {
+            Issue.record("did not wait")
+            return
+        }
+        #expect(detail == "The catalogue has gems as consumable; Apple attests a restored one.")
+        let attested = Fixture.purchase("2", original: "1", product: "gems", type: .consumable)
+        guard case .passes = finding(attested) else {
+            Issue.record("Apple's own word on the type counts")
+            return
+        }
     }
 
     @Test("sandbox purchases go by the app's policy")

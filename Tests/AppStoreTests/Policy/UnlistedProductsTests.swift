@@ -55,7 +55,7 @@ struct UnlistedProductsTests {
     func names() {
         let restored = Fixture.purchase("9", original: "8", product: "new")
         #expect(verdict([restored]).purchases == [Fixture.names("9", of: "new", "t:8")])
-        let units = Fixture.purchase("9", original: "8", product: "new", quantity: 2)
+        let units = Fixture.purchase("9", product: "new", quantity: 2)
         #expect(verdict([units]).purchases == [Fixture.names("9", of: "new", "t:9")])
         let period = Fixture.purchase("9", original: "8", product: "new", expiresAt: later)
         #expect(

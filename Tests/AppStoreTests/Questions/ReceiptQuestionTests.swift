@@ -239,7 +239,8 @@ extension ReceiptQuestionTests {
     @Test("knows the receipt by a purchase that goes back to one of its own")
     func restored() throws {
         let latest = Answer.authentic(
-            inApp: [], latest: [Answer.record("3001", ["original_transaction_id": "2001"])], createdAt: Self.created)
+            inApp: [], latest: [Answer.record("3001", product: "level", ["original_transaction_id": "2001"])],
+            createdAt: Self.created)
         let run = try run([latest], sent: ["2001"])
         #expect(run.calls.count == 1 && run.verdict?.granted == ["3001"])
     }

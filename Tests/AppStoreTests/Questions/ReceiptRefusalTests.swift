@@ -211,6 +211,24 @@ struct OpenAnswerTests {
         #expect(lookedUp.verdict?.granted == ["8", "2001"], "the refund was reversed")
     }
 
+    @Test("which contradicts itself about two transactions of one purchase is a doubt, too")
+    func contradictionOfRestore() throws {
+        let restored = Answer.authentic(
+            inApp: [
+                Answer.record("2001", product: "level", ["cancellation_date_ms": "1795237142000"]),
+                Answer.record("2002", product: "level", ["original_transaction_id": "2001"]),
+            ])
+        for claim in [Fixture.submission(), Fixture.submission(transactionID: "2002")] {
+            let verdict = try Script.run(nil, [restored], claim, fingerprint: own).verdict
+            #expect(verdict?.doubt?.cause == .perhapsRevoked && verdict?.doubt?.becomes == .transactionRevoked)
+        }
+        let history = try ServerAPIScript.page([
+            ServerAPIScript.transaction("2001", ["type": "\"Non-Consumable\"", "productId": "\"level\""])
+        ])
+        let lookedUp = try Script.run(try Script.signed(), [restored], hasKey: true, fingerprint: own, then: [history])
+        #expect(lookedUp.verdict?.granted == ["2001"], "the refund was reversed")
+    }
+
     @Test("which has a cancellation in its latest list alone is refused at once")
     func cancelledSince() throws {
         let refunded = Answer.authentic(

@@ -39,7 +39,9 @@ struct ReceiptTextTests {
         "mends what forms and writers of JSON spoil",
         arguments: [
             (" AB CD ", "AB+CD"), ("AB%2BCD%2f%3D", "AB+CD/="), ("\"ABCD\"", "ABCD"), ("data:a/b;base64,ABCD", "ABCD"),
-            ("AB%", nil), ("AB%2", nil),
+            (#"AB\/CD"#, "AB/CD"), (#""AB\u002bCD\u003D\u003d""#, "AB+CD=="), (#"AB\r\nCD\tE"#, "ABCDE"),
+            (#"\"AB\\\/CD\""#, "AB/CD"), (#"AB\u00"#, "ABu00"), (#"AB\"#, "AB"), ("\u{FEFF}ABCD", "ABCD"),
+            ("\u{A0}'ABCD'\0", "ABCD"), ("AB%", nil), ("AB%2", nil),
             ("AB%ZZ", nil), ("AB\nCD", nil), ("ABCD", nil),
         ] as [(String, String?)])
     func mended(text: String, expected: String?) {
