@@ -47,6 +47,15 @@ import Testing
         }
     }
 
+    @Test("A file of a setting that cannot be read keeps a worker from its start, and one that ran waits for it")
+    func settings() {
+        let failure = PostgresFailure.options("the file of the password is empty")
+        #expect(failure.error(at: "", isOpening: true).word == "unusable")
+        #expect(failure.error(at: "", isOpening: false).word == "unavailable")
+        let another = PostgresFailure.unfit("it is another ledger")
+        #expect(another.error(at: "", isOpening: false).word == "unusable")
+    }
+
     @Test("The round trips of a call share its limit", .timeLimit(.minutes(5)))
     func limitOfACall() throws {
         var settings = PostgresSettings.forTests

@@ -104,12 +104,28 @@ import Testing
         defer { database.remove() }
         let subject = try database.subject()
         try subject.own()
+        // Only a grant of a product that the session has seen committed is written alone.
+        #expect(
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))[0].outcome
+                == .granted(created: 1))
         try database.server.run("UPDATE ledger SET id = 'another'", database: database.database)
-        let grant = Samples.grant(Samples.submission("s1"), Samples.purchase("1"))
+        let grant = Samples.grant(Samples.submission("s2"), Samples.purchase("2"))
         guard case .disconnected = error({ _ = try subject.ledger.write([grant]) }) else {
             Issue.record("it writes on")
             return
         }
+    }
+
+    @Test("A product counts as written once a grant of it is: nothing else makes its app the ledger's")
+    func knownProducts() throws {
+        defer { database.remove() }
+        try database.subject().own()
+        let ledger = try PostgresLedger(try database.configuration())
+        let stale = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), generation: 0)
+        #expect(try ledger.write([stale]) == [.notOwned])
+        #expect(ledger.knownProducts.isEmpty)
+        _ = try ledger.write([Samples.grant(Samples.submission("s1"), Samples.purchase("1"))])
+        #expect(ledger.knownProducts.count == 1)
     }
 
     @Test("A worker that had its ledger waits for it, whatever a person has to mend")

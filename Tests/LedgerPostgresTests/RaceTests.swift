@@ -139,6 +139,42 @@ final class Working<Value: Sendable>: Sendable {
         #expect(result == .taken(PartitionStart(next: nil, highestOrigin: 7, starts: 2, suspect: nil)))
     }
 
+    /// A lock on the row's key that waits for nothing is not enough: the row has a newer version by then, and other
+    /// locks on it. Only a take-over that changes a key is in its way.
+    @Test("A statement that began before a take-over finds its partition's row taken, whatever happened to it since")
+    func begunBefore() throws {
+        defer { database.remove() }
+        let configuration = configuration
+        func session() throws -> PostgresConnection {
+            try PostgresConnection(configuration.options, configuration.settings)
+        }
+        nonisolated(unsafe) let (late, holder) = (try session(), try session())
+        try other.run("SELECT pg_advisory_lock(7)")
+        let working = Working {
+            try late.run(
+                PostgresStatement(
+                    """
+                    SELECT owned.number FROM (SELECT pg_advisory_lock(7)) AS waited, LATERAL (
+                        SELECT number FROM partitions WHERE generation = 1 FOR KEY SHARE OF partitions) AS owned
+                    """)
+            ).rowCount
+        }
+        try waitForWait(of: working)
+        try other.run("UPDATE partitions SET next_offset = 5")
+        try holder.run(all: "BEGIN", "SELECT 1 FROM partitions FOR KEY SHARE")
+        let takeOver = TakeOver(ownership: Samples.ownership(2), owner: "worker", committed: nil)
+        nonisolated(unsafe) let rival = try ledger
+        let taking = Working { try rival.takeOver([takeOver])[0] }
+        try waitForWait(of: taking, sessions: 2)
+        try holder.run("COMMIT")
+        guard case .taken = try taking.result() else {
+            Issue.record("not taken over")
+            return
+        }
+        try other.run("SELECT pg_advisory_unlock(7)")
+        #expect(try working.result() == 0)
+    }
+
     @Test("A take-over waits for checkpoints of its topic, by which the ledger knows it")
     func topics() throws {
         defer { database.remove() }
@@ -150,6 +186,22 @@ final class Working<Value: Sendable>: Sendable {
             try $0.takeOver([takeOver])[0]
         }
         #expect(result == .taken(PartitionStart(next: nil, highestOrigin: nil, starts: 1, suspect: nil)))
+    }
+
+    @Test("What begins to wait for somebody else is not told by a worker that cannot see it yet")
+    func pendingUnderWay() throws {
+        defer { database.remove() }
+        let submission = Samples.submission("s1")
+        _ = try ledger.write([Samples.wait(submission, delay: 0)])
+        let entry = OutboxEntry(
+            ownership: Samples.ownership(), key: .pending(ClaimDigest(of: submission)), delay: 0, stub: nil)
+        #expect(try ledger.owe([entry]) == [true])
+        try other.run("BEGIN")
+        _ = try other.run(OutboxTable.insertion([NewOutboxRow(entry)], now: Samples.later(1)))
+        let request = OutboxRequest(target: .topic(.pending), limit: 9)
+        #expect(try ledger.takeOutbox([request]).isEmpty, "it would tell of the row as it was")
+        try other.run("COMMIT")
+        #expect(try ledger.takeOutbox([request]).count == 1)
     }
 
     @Test("A checkpoint holds no write up")

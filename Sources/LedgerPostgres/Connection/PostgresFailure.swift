@@ -60,7 +60,8 @@ enum PostgresFailure: Error, Hashable, Sendable {
     func error(at place: String, isOpening: Bool) -> LedgerError {
         let detail = "\(place): \(text)"
         switch self {
-        case .options, .unfit: return .unusable(detail: detail)
+        case .unfit: return .unusable(detail: detail)
+        case .options: return isOpening ? .unusable(detail: detail) : .unavailable(detail: detail)
         case .unreachable, .readOnly: return .unavailable(detail: detail)
         case .hosts(let failures):
             let isUnusable = failures.allSatisfy { host in

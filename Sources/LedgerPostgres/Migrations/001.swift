@@ -23,7 +23,9 @@ let migration001 = """
         -- The record whose check had begun at the last take-overs, and how many these were.
         suspect_offset bigint,
         suspect_ends integer NOT NULL DEFAULT 0,
-        UNIQUE (topic, partition)
+        UNIQUE (topic, partition),
+        -- A take-over changes a key, so that every write under the former generation waits for it, or is refused.
+        UNIQUE (topic, partition, generation)
     ) WITH (fillfactor = 50);
 
     -- The number is a digest of the rest.

@@ -12,6 +12,9 @@ struct OutboxTable {
 
     /// Statements that add rows, or leave those that are there. A row about a submission that waits is told anew if a
     /// worker is telling it: it tells something else now. That worker's report finds no row under its lease.
+    ///
+    /// Such a row is locked even if it stays as it is. Else a worker could take it before this is committed, and tell
+    /// what is no more.
     static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> [PostgresStatement] {
         guard !rows.isEmpty else { return [] }
         var columns = PostgresColumns(types: OutboxColumns.written.elements)
@@ -30,14 +33,16 @@ struct OutboxTable {
         let again = PostgresStatement(
             """
             UPDATE outbox SET
-                lease = nextval('lease_numbers'), leased_until = NULL, due_at = $2::bigint, owed_since = $2::bigint
-            WHERE key = ANY ($1::text[]) AND leased_until IS NOT NULL
+                lease = nextval('lease_numbers'), leased_until = NULL,
+                due_at = CASE WHEN leased_until IS NULL THEN due_at ELSE $2::bigint END,
+                owed_since = CASE WHEN leased_until IS NULL THEN owed_since ELSE $2::bigint END
+            WHERE key = ANY ($1::text[])
             """
         ) {
             waiting.add(to: &$0)
             $0.time(now)
         }
-        return [insertion, again]
+        return [again, insertion]
     }
 
     // MARK: Leases

@@ -10,18 +10,10 @@ struct SubmissionNews {
         let product: ProductID
     }
 
-    /// A mistake of ours by which submissions wait or fail. Metrics count them, and name neither app nor submission.
-    enum Mistake: Hashable {
-        /// The evidence was signed ahead of this host's clock.
-        case slowClock
-        /// The apps file lacks an app that submissions name.
-        case missingApp(BundleID)
-    }
-
     /// Products that lines name, of all apps together.
     static let mostProducts = 1000
-    /// Mistakes that lines name; senders can make apps up.
-    static let mostMistakes = 1000
+    /// Apps that lines name; senders can make them up.
+    static let mostApps = 1000
 
     /// Records without a submission since the start, by reason. One that is read again counts again.
     private(set) var totals: [QuarantineReason.Kind: Int] = [:]
@@ -29,12 +21,16 @@ struct SubmissionNews {
         mostKinds: QuarantineReason.Kind.allCases.count)
     /// Purchases that were left out beside those that are granted.
     private var passedOver = Occurrences<Unlisted, SubmissionID>(mostKinds: mostProducts)
-    private var mistakes = Occurrences<Mistake, SubmissionID>(mostKinds: mostMistakes)
+    /// Apps that submissions name, and the apps file lacks. Metrics count them, and name neither app nor submission.
+    private var missingApps = Occurrences<BundleID, SubmissionID>(mostKinds: mostApps)
+    /// Evidence that was signed ahead of this host's clock.
+    private var signedAhead = Occurrences<RetryCause, SubmissionID>(mostKinds: 1)
 
     var nextMoment: Instant? {
         var earliest = quarantined.nextMoment
         earliest.bringForward(to: passedOver.nextMoment)
-        earliest.bringForward(to: mistakes.nextMoment)
+        earliest.bringForward(to: missingApps.nextMoment)
+        earliest.bringForward(to: signedAhead.nextMoment)
         return earliest
     }
 
@@ -55,39 +51,40 @@ struct SubmissionNews {
     /// A submission's outcome is in the ledger. One that waits for the clock is looked at again, and counts each time.
     mutating func written(_ outcome: Outcome, by claimant: Claimant, _ now: Instant) {
         switch outcome {
-        case .retrying(.signedAhead): mistakes.found(.slowClock, claimant.submissionID, now)
+        case .retrying(.signedAhead): signedAhead.found(.signedAhead, claimant.submissionID, now)
         case .failed(reason: FailureReason.unknownApp.rawValue):
-            mistakes.found(.missingApp(claimant.bundleID), claimant.submissionID, now)
+            missingApps.found(claimant.bundleID, claimant.submissionID, now)
         case .granted, .redelivery, .repeated, .failed, .retrying, .held: break
         }
     }
 
     /// Tells of what it is time for.
     mutating func tell(_ turn: inout Turn) {
-        tell(quarantined.take(at: turn.now), passedOver.take(at: turn.now), mistakes.take(at: turn.now), &turn)
+        tell(
+            quarantined.take(at: turn.now), passedOver.take(at: turn.now), missingApps.take(at: turn.now),
+            signedAhead.take(at: turn.now), &turn)
     }
 
     /// Tells of all that is untold: the worker ends.
     mutating func tellAll(_ turn: inout Turn) {
         tell(
-            quarantined.takeAll(at: turn.now), passedOver.takeAll(at: turn.now), mistakes.takeAll(at: turn.now), &turn)
+            quarantined.takeAll(at: turn.now), passedOver.takeAll(at: turn.now), missingApps.takeAll(at: turn.now),
+            signedAhead.takeAll(at: turn.now), &turn)
     }
 
     private func tell(
         _ quarantined: [(kind: QuarantineReason.Kind, count: Int, example: Origin)],
         _ passedOver: [(kind: Unlisted, count: Int, example: SubmissionID)],
-        _ mistakes: [(kind: Mistake, count: Int, example: SubmissionID)], _ turn: inout Turn
+        _ missingApps: [(kind: BundleID, count: Int, example: SubmissionID)],
+        _ signedAhead: [(kind: RetryCause, count: Int, example: SubmissionID)], _ turn: inout Turn
     ) {
         for news in quarantined { turn.alert(.quarantined(news.kind, records: news.count, example: news.example)) }
         for news in passedOver {
             turn.alert(.passedOver(news.kind.app, news.kind.product, purchases: news.count, example: news.example))
         }
-        for news in mistakes {
-            switch news.kind {
-            case .slowClock: turn.alert(.signedAhead(submissions: news.count, example: news.example))
-            case .missingApp(let app):
-                turn.alert(.appMissing(app, submissions: news.count, example: news.example))
-            }
+        for news in signedAhead { turn.alert(.signedAhead(submissions: news.count, example: news.example)) }
+        for news in missingApps {
+            turn.alert(.appMissing(news.kind, submissions: news.count, example: news.example))
         }
     }
 }

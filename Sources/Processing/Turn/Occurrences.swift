@@ -14,26 +14,43 @@ struct Occurrences<Kind: Hashable, Example> {
         var due: Instant? { toldAt.map { $0 + Reminder.pause } }
     }
 
-    /// Kinds that are counted. Further ones are not, because senders may be able to make kinds up.
+    /// Kinds that are counted at a time. Further ones are not, because senders may be able to make kinds up. Those that
+    /// did not come lately give way.
     private let mostKinds: Int
     /// In the order in which they came first.
     private var kinds: [Kind] = []
     private var entries: [Kind: Entry] = [:]
     /// When a kind is to be told next; nil if nothing is untold.
     private(set) var nextMoment: Instant?
+    /// When kinds may give way again: to look for them costs something.
+    private var roomAt = Instant(nanoseconds: .min)
 
     init(mostKinds: Int) { self.mostKinds = mostKinds }
 
     mutating func found(_ kind: Kind, _ example: Example, _ now: Instant) {
         var entry = entries[kind] ?? Entry()
         if entries[kind] == nil {
-            guard kinds.count < mostKinds else { return }
+            guard kinds.count < mostKinds || makeRoom(now) else { return }
             kinds.append(kind)
         }
         entry.untold += 1
         entry.example = entry.example ?? example
         entries[kind] = entry
         nextMoment.bringForward(to: entry.due ?? now)
+    }
+
+    /// Forgets the kinds that were told, and could be told again by now. Whether there is room.
+    private mutating func makeRoom(_ now: Instant) -> Bool {
+        guard roomAt <= now else { return false }
+        roomAt = now + Reminder.pause
+        kinds.removeAll { kind in
+            guard let entry = entries[kind], entry.untold == 0, entry.due.map({ $0 <= now }) ?? true else {
+                return false
+            }
+            entries[kind] = nil
+            return true
+        }
+        return kinds.count < mostKinds
     }
 
     /// The news that it is time for: each kind, how many, and the first of them.

@@ -118,6 +118,20 @@ final class SubmissionNewsTests {
         #expect(takeAlerts() == [.signedAhead(submissions: 1, example: "s2")])
     }
 
+    @Test("Apps that senders make up silence nothing for long: what did not come lately gives way")
+    func madeUpApps() {
+        for number in 0..<SubmissionNews.mostApps {
+            written(.failed(reason: "unknown_app"), "s", of: BundleID("made.up.\(number)"))
+        }
+        #expect(takeAlerts().count == SubmissionNews.mostApps)
+        written(.failed(reason: "unknown_app"), "s1", of: "com.example.new")
+        written(.retrying(.signedAhead), "s2")
+        #expect(takeAlerts() == [.signedAhead(submissions: 1, example: "s2")])
+        turn.wait(.seconds(600))
+        written(.failed(reason: "unknown_app"), "s3", of: "com.example.new")
+        #expect(takeAlerts() == [.appMissing("com.example.new", submissions: 1, example: "s3")])
+    }
+
     @Test("Outcomes that are no mistake of ours are not told of")
     func noMistakes() {
         let outcomes: [Outcome] = [
