@@ -46,13 +46,14 @@ extension PostgresLedger {
     private static let mostCapped = 10_000
 
     private func takeSample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
+        let tables = try sampledTables()
+        let (retries, outbox) = (tables[0], tables[1])
         let results = try connection.run([
-            // It counts all rows, which no index makes quicker.
-            PostgresStatement("SET LOCAL enable_seqscan = on"),
+            retries.setting,
             PostgresStatement(
                 """
-                SELECT app, endpoint, count(*), sum(bytes)::bigint, max(due_at), min(received_at) FROM retries
-                GROUP BY app, endpoint ORDER BY app
+                SELECT app, endpoint, count(*), sum(bytes)::bigint, max(due_at), min(received_at)
+                FROM \(retries.source) GROUP BY app, endpoint ORDER BY app
                 """),
             PostgresStatement("SELECT count(*) FROM retries WHERE NOT \(RetryColumns.isKnown)"),
             PostgresStatement(
@@ -62,70 +63,178 @@ extension PostgresLedger {
                         (sum(count(*)) OVER (PARTITION BY app, cause))::bigint AS whole,
                         min(min(received_at)) OVER (PARTITION BY app, cause) AS oldest,
                         row_number() OVER (PARTITION BY app, cause ORDER BY count(*) DESC, detail) AS place
-                    FROM retries WHERE endpoint IS NULL GROUP BY app, cause, detail) AS details
+                    FROM \(retries.source) WHERE endpoint IS NULL GROUP BY app, cause, detail) AS details
                 WHERE place <= \(LedgerMeasure.Held.maxDetails) ORDER BY app, cause, place
                 """),
-            PostgresStatement(
-                """
-                SELECT count(*),
-                    min(owed_since) FILTER (WHERE step <> 'call'),
-                    max(due_at),
-                    count(*) FILTER (WHERE NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget)))
-                FROM outbox
-                """),
+            outbox.setting,
+            PostgresStatement(outbox.isWhole ? Self.owed : Self.owed(sampled: outbox)),
             PostgresStatement(
                 """
                 SELECT target, count(*), count(*) FILTER (WHERE \(ServiceAnswer.isRefusalInSQL)), min(owed_since)
-                FROM outbox WHERE step = 'call' GROUP BY target ORDER BY target
+                FROM \(outbox.source) WHERE step = 'call' GROUP BY target ORDER BY target
                 """),
         ])
         var apps: [LedgerMeasure.App] = []
-        var endpoints: [String?: (rows: Int, oldest: Int64)] = [:]
+        var endpoints: [String?: (rows: Int, oldest: Int64?)] = [:]
         var last = Int64.min
         for row in results[1].rows {
             let app: BundleID = row.identifier(0)
             let before = apps.last?.bundleID == app ? apps.removeLast() : nil
             apps.append(
                 LedgerMeasure.App(
-                    bundleID: app, rows: row.int(2) + (before?.rows ?? 0), bytes: row.integer(3) + (before?.bytes ?? 0))
+                    bundleID: app, rows: retries.whole(row.integer(2)) + (before?.rows ?? 0),
+                    bytes: Int64(retries.whole(row.integer(3))) + (before?.bytes ?? 0)))
+            let endpoint = endpoints[row.optionalText(1)]
+            endpoints[row.optionalText(1)] = (
+                (endpoint?.rows ?? 0) + retries.whole(row.integer(2)), min(endpoint?.oldest ?? .max, row.integer(5))
             )
-            let endpoint = endpoints[row.optionalText(1)] ?? (0, .max)
-            endpoints[row.optionalText(1)] = (endpoint.rows + row.int(2), min(endpoint.oldest, row.integer(5)))
             last = max(last, row.integer(4))
+        }
+        var calls = results[6].rows.map { row in
+            (
+                target: row.text(0), rows: outbox.whole(row.integer(1)), refused: outbox.whole(row.integer(2)),
+                oldest: row.optionalInteger(3)
+            )
+        }
+        // Few rows among many may be on none of the pages. That they are there counts: else nobody asks for them.
+        if !retries.isWhole {
+            for endpoint in try endpointsThatWait() where endpoints[endpoint] == nil { endpoints[endpoint] = (1, nil) }
+        }
+        if !outbox.isWhole {
+            for target in try targetsThatAreOwed() where !calls.contains(where: { $0.target == target }) {
+                calls.append((target, 1, 0, nil))
+            }
         }
         let waiting = endpoints.sorted { ($0.key ?? "") < ($1.key ?? "") }
         let later = waiting.reduce(results[2].first?.int(0) ?? 0) { count, entry in
             entry.key.map { Endpoint(text: $0) == nil } ?? false ? count + entry.value.rows : count
         }
-        let outbox = results[4].first
-        last = max(last, outbox?.optionalInteger(2) ?? .min)
+        let owed = results[5].first
+        last = max(last, owed?.optionalInteger(2) ?? .min)
         if last > now.milliseconds + longestDelayMilliseconds { try cap(now: now) }
         return LedgerMeasure(
             retries: apps,
             waiting: waiting.map {
                 LedgerMeasure.Waiting(
                     endpoint: $0.key.flatMap { Endpoint(text: $0) }, rows: $0.value.rows,
-                    oldest: Timestamp(milliseconds: $0.value.oldest))
+                    oldest: $0.value.oldest.map { Timestamp(milliseconds: $0) })
             },
-            held: Self.held(results[3]),
-            calls: results[5].rows.compactMap { row in
-                OutboxTarget(text: row.text(0)).flatMap {
-                    LedgerMeasure.Calls(
-                        of: $0, rows: row.int(1), refused: row.int(2), oldest: row.optionalInteger(3))
+            held: Self.held(results[3], retries),
+            calls: calls.compactMap { calls in
+                OutboxTarget(text: calls.target).flatMap {
+                    LedgerMeasure.Calls(of: $0, rows: calls.rows, refused: calls.refused, oldest: calls.oldest)
                 }
             },
-            outboxRows: outbox?.int(0) ?? 0,
-            outboxAge: max(0, now.milliseconds - (outbox?.optionalInteger(1) ?? now.milliseconds)),
-            later: later + (outbox?.int(3) ?? 0), takenAt: now)
+            outboxRows: (owed?.int(0) ?? 0) + calls.reduce(0) { $0 + $1.rows },
+            outboxAge: max(0, now.milliseconds - (owed?.optionalInteger(1) ?? now.milliseconds)),
+            later: later + outbox.whole(owed?.integer(3) ?? 0), takenAt: now)
+    }
+
+    private static let isOfLaterVersion = "NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))"
+
+    /// Events, since when the oldest is owed, the latest due time of all rows, and rows of a later version.
+    private static let owed = """
+        SELECT count(*) FILTER (WHERE step <> 'call'), min(owed_since) FILTER (WHERE step <> 'call'), max(due_at),
+            count(*) FILTER (WHERE \(isOfLaterVersion))
+        FROM outbox
+        """
+
+    /// The same where calls are too many to count. Events are counted all the same.
+    private static func owed(sampled outbox: SampledTable) -> String {
+        """
+        SELECT events.rows, events.since, sample.due, sample.later
+        FROM (SELECT count(*) AS rows, min(owed_since) AS since FROM outbox WHERE target = ANY (\(topics))) AS events,
+            (SELECT max(due_at) AS due, count(*) FILTER (WHERE \(isOfLaterVersion)) AS later
+                FROM \(outbox.source)) AS sample
+        """
+    }
+
+    /// The targets of events: these rows are few, because a worker stops while many are owed.
+    private static let topics =
+        "'{\(Topic.outputs.map { OutboxTarget.topic($0).text }.joined(separator: ","))}'::text[]"
+
+    // MARK: Large tables
+
+    /// A table as a sample counts it.
+    private struct SampledTable {
+        let name: String
+        /// The part of its pages that are read; nil for all its rows.
+        var part: Double?
+        /// Whether all its pages are read in their order. Else its rows are found by an index, because most of its
+        /// pages may be empty.
+        var readsPages = true
+
+        var isWhole: Bool { part == nil }
+
+        /// In place of its name.
+        var source: String { part.map { "\(name) TABLESAMPLE SYSTEM (\($0 * 100))" } ?? name }
+
+        var setting: PostgresStatement {
+            PostgresStatement("SET LOCAL enable_seqscan = \(readsPages ? "on" : "off")")
+        }
+
+        /// The number of all rows, by that of those that were read.
+        func whole(_ count: Int64) -> Int { Int(part.map { (Double(count) / $0).rounded() } ?? Double(count)) }
+    }
+
+    /// `retries` and `outbox`.
+    private func sampledTables() throws(PostgresFailure) -> [SampledTable] {
+        var tables = ["retries", "outbox"].map { SampledTable(name: $0) }
+        let sizes = try connection.run(
+            tables.map {
+                PostgresStatement("SELECT pg_relation_size('\($0.name)') / current_setting('block_size')::bigint")
+            })
+        for place in tables.indices {
+            let pages = sizes[place].first?.integer(0) ?? 0
+            guard pages > configuration.samplePages else { continue }
+            let last = PostgresStatement("SELECT 1 FROM \(tables[place].name) ORDER BY sequence OFFSET $1 LIMIT 1") {
+                $0.integer(configuration.sampleRows)
+            }
+            if try connection.run(last).rowCount > 0 {
+                tables[place].part = Double(configuration.samplePages) / Double(pages)
+            } else {
+                tables[place].readsPages = false
+            }
+        }
+        return tables
+    }
+
+    /// The endpoints that rows wait for; nil for held ones. Each costs a look into the index.
+    private func endpointsThatWait() throws(PostgresFailure) -> [String?] {
+        try connection.run(
+            PostgresStatement(
+                """
+                WITH RECURSIVE found AS (
+                    SELECT min(endpoint) AS endpoint FROM retries
+                    UNION ALL SELECT (SELECT min(endpoint) FROM retries WHERE endpoint > found.endpoint) FROM found
+                    WHERE found.endpoint IS NOT NULL)
+                SELECT endpoint FROM found WHERE endpoint IS NOT NULL
+                UNION ALL SELECT NULL WHERE EXISTS (SELECT 1 FROM retries WHERE endpoint IS NULL)
+                """)
+        ).rows.map { $0.optionalText(0) }
+    }
+
+    /// The services that calls are owed to.
+    private func targetsThatAreOwed() throws(PostgresFailure) -> [String] {
+        try connection.run(
+            PostgresStatement(
+                """
+                WITH RECURSIVE found AS (
+                    SELECT min(target) AS target FROM outbox
+                    UNION ALL SELECT (SELECT min(target) FROM outbox WHERE target > found.target) FROM found
+                    WHERE found.target IS NOT NULL)
+                SELECT target FROM found WHERE target IS NOT NULL AND target <> ALL (\(Self.topics))
+                """)
+        ).rows.map { $0.text(0) }
     }
 
     /// Held rows by group, from rows of the groups' details.
-    private static func held(_ result: PostgresResult) -> [LedgerMeasure.Held] {
+    private static func held(_ result: PostgresResult, _ table: SampledTable) -> [LedgerMeasure.Held] {
         var groups: [(app: BundleID, cause: String, rows: Int, details: [String], oldest: Timestamp)] = []
         for row in result.rows {
             let (app, cause): (BundleID, String) = (row.identifier(0), row.text(1))
             if groups.last.map({ $0.app != app || $0.cause != cause }) ?? true {
-                groups.append((app, cause, row.int(3), [], Timestamp(milliseconds: row.integer(4))))
+                groups.append((app, cause, table.whole(row.integer(3)), [], Timestamp(milliseconds: row.integer(4))))
             }
             groups[groups.count - 1].details.append(row.text(2))
         }
