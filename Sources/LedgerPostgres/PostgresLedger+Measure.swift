@@ -46,7 +46,7 @@ extension PostgresLedger {
     private static let mostCapped = 10_000
 
     private func takeSample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
-        let tables = try sampledTables()
+        let tables = try sampledTables(seed: now.milliseconds)
         let (retries, outbox) = (tables[0], tables[1])
         let results = try connection.run([
             retries.setting,
@@ -158,6 +158,8 @@ extension PostgresLedger {
     /// A table as a sample counts it.
     private struct SampledTable {
         let name: String
+        /// Another one for each sample, so that no row is left out for ever.
+        let seed: Int64
         /// The part of its pages that are read; nil for all its rows.
         var part: Double?
         /// Whether all its pages are read in their order. Else its rows are found by an index, because most of its
@@ -166,8 +168,8 @@ extension PostgresLedger {
 
         var isWhole: Bool { part == nil }
 
-        /// In place of its name.
-        var source: String { part.map { "\(name) TABLESAMPLE SYSTEM (\($0 * 100))" } ?? name }
+        /// In place of its name. All statements of a sample read the same pages, so that they come from the disk once.
+        var source: String { part.map { "\(name) TABLESAMPLE SYSTEM (\($0 * 100)) REPEATABLE (\(seed))" } ?? name }
 
         var setting: PostgresStatement {
             PostgresStatement("SET LOCAL enable_seqscan = \(readsPages ? "on" : "off")")
@@ -178,8 +180,8 @@ extension PostgresLedger {
     }
 
     /// `retries` and `outbox`.
-    private func sampledTables() throws(PostgresFailure) -> [SampledTable] {
-        var tables = ["retries", "outbox"].map { SampledTable(name: $0) }
+    private func sampledTables(seed: Int64) throws(PostgresFailure) -> [SampledTable] {
+        var tables = ["retries", "outbox"].map { SampledTable(name: $0, seed: seed) }
         let sizes = try connection.run(
             tables.map {
                 PostgresStatement("SELECT pg_relation_size('\($0.name)') / current_setting('block_size')::bigint")

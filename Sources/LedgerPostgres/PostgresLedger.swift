@@ -17,7 +17,7 @@ public struct PostgresLedgerConfiguration: Sendable {
     var sampleRest: Int64 = 20
     /// A table of more pages and rows is counted by so many pages of it. Otherwise a sample would take longer than a
     /// call may once tens of millions wait, and a ledger that cannot be sampled is away.
-    var samplePages: Int64 = 16_384
+    var samplePages: Int64 = 8_192
     var sampleRows: Int64 = 1_000_000
     /// The ledger's clock, by which rows are due and leases end; nil for the database's own.
     var clock: (@Sendable () -> Timestamp)?
