@@ -27,43 +27,65 @@ enum ImportCommand {
         let source = Source(try arguments[file], from: try arguments[fromLine], now: context.now())
         let note = try MassChange.note(arguments, context)
         let session = try arguments.session(context)
+        let perSecond = try arguments[perSecond]
         var found = ImportFindings()
-        var progress = Progress(context)
-        let format = arguments.format(context)
         var lines = 0
-        var shared = try SharedNames(size: note == nil ? source.size() : 0)
-        // The whole file is looked at before its first row is written. A trial asks the ledger about it, too.
+        // The line to go on from, once some are through.
+        var next: Int?
+        var failure: CommandFailure?
+        do throws(CommandFailure) {
+            var progress = Progress(context)
+            defer { progress.end() }
+            // The whole file is looked at before its first row is written.
+            lines = try check(source, isTrial: note == nil, session, &found, &progress)
+            if let note, found.faults == 0 {
+                let named = note.about("\(lines.of("line", "lines")) of \(source.name)")
+                try session { ledger throws(LedgerError) in try ledger.note(.importGrants, named) }
+                var pace = Pace(perSecond: perSecond, from: context.clock())
+                try source.each { (batch, part) throws(CommandFailure) in
+                    context.pause(pace.pause(before: batch.count, now: context.clock()))
+                    var again = ImportFindings()
+                    let grants = again.sound(batch)
+                    found.add(grants, try results(grants, isTrial: false, session))
+                    if let last = batch.last { next = last.line + 1 }
+                    let place = next.map { ", --from-line \($0)" } ?? ""
+                    progress.show(part, "\(found.new) imported, \(found.present) there already\(place)")
+                }
+            }
+        } catch {
+            guard next != nil else { throw error }
+            failure = error
+        }
+        let isApplied = note != nil && found.faults == 0
+        let rest = failure == nil ? nil : next
+        try context.output(
+            arguments.format(context).render(json: found.json(isApplied: isApplied, lines: lines, next: rest)) { _ in
+                found.text(isApplied: isApplied, isTrial: note == nil, lines: lines, next: rest)
+            })
+        if let failure { throw failure }
+        guard found.isClean else { throw CommandFailure(.failed, found.failure(isApplied: isApplied)) }
+    }
+
+    /// Looks at the whole file. A trial asks the ledger about it, too.
+    /// - Returns: How many lines it has.
+    private static func check(
+        _ source: Source, isTrial: Bool, _ session: LedgerSession, _ found: inout ImportFindings,
+        _ progress: inout Progress
+    ) throws(CommandFailure) -> Int {
+        var lines = 0
+        var shared = try SharedNames(size: isTrial ? source.size() : 0)
         try source.each { (batch, part) throws(CommandFailure) in
             lines += batch.count
             let grants = found.sound(batch)
-            if note == nil {
+            if isTrial {
                 found.add(grants, try results(grants, isTrial: true, session))
                 for grant in grants { shared.add(grant) }
             }
             progress.show(part, "\(lines.of("line", "lines")) checked")
         }
-        if note == nil, !shared.isEmpty { try compare(source, shared, session, &found, &progress) }
+        if isTrial, !shared.isEmpty { try compare(source, shared, session, &found, &progress) }
         guard lines > 0 else { throw CommandFailure(.failed, "\(source.name) has no lines from there on") }
-        if let note, found.faults == 0 {
-            let named = note.about("\(lines.of("line", "lines")) of \(source.name)")
-            try session { ledger throws(LedgerError) in try ledger.note(.importGrants, named) }
-            var pace = Pace(perSecond: try arguments[perSecond], from: context.clock())
-            try source.each { (batch, part) throws(CommandFailure) in
-                context.pause(pace.pause(before: batch.count, now: context.clock()))
-                var again = ImportFindings()
-                let grants = again.sound(batch)
-                found.add(grants, try results(grants, isTrial: false, session))
-                let place = batch.last.map { ", --from-line \($0.line + 1)" } ?? ""
-                progress.show(part, "\(found.new) imported, \(found.present) there already\(place)")
-            }
-        }
-        progress.end()
-        let isApplied = note != nil && found.faults == 0
-        try context.output(
-            format.render(json: found.json(isApplied: isApplied, lines: lines)) { _ in
-                found.text(isApplied: isApplied, isTrial: note == nil, lines: lines)
-            })
-        guard found.isClean else { throw CommandFailure(.failed, found.failure(isApplied: isApplied)) }
+        return lines
     }
 
     /// Looks again at lines that may share a purchase with a line before them.
@@ -201,13 +223,15 @@ private struct ImportFindings {
         }
     }
 
-    func text(isApplied: Bool, isTrial: Bool, lines: Int) -> String {
+    /// - Parameter next: The line to go on from; nil for an import that came to its end, and for a trial.
+    func text(isApplied: Bool, isTrial: Bool, lines: Int, next: Int?) -> String {
         var text = inOrder.map { "line \($0.line): \(PrintableText.singleLine($0.words))\n" }.joined()
         let more = faults + taken + later - named.count
         if more > 0 { text += "and \(more) more lines\n" }
         text += "\(lines.of("line", "lines")): "
         if isApplied {
-            text += "\(new) imported, \(present) there already, \(taken) of others\n"
+            text += "\(new) imported, \(present) there already, \(taken) of others"
+            text += next.map { "; the rest is not: go on with --from-line \($0)\n" } ?? "\n"
         } else if isTrial {
             text += "\(faults) faulty, \(new) new, \(present) there already, \(taken) of others"
             text += faults == 0 ? "; --apply imports them\n" : "\n"
@@ -231,12 +255,12 @@ private struct ImportFindings {
         return isApplied ? "\(left) stayed as the ledger has them" : "\(left) would stay as the ledger has them"
     }
 
-    func json(isApplied: Bool, lines: Int) -> JSONOutput {
+    func json(isApplied: Bool, lines: Int, next: Int?) -> JSONOutput {
         .object([
             "applied": .truth(isApplied), "lines": .count(lines), "faulty": .count(faults), "new": .count(new),
             "present": .count(present), "taken": .count(taken), "laterRows": later == 0 ? .absent : .count(later),
             "periodsWithoutLineItem": .count(unnamedPeriods),
-            "isCompared": isCompared ? .absent : .truth(false),
+            "isCompared": isCompared ? .absent : .truth(false), "nextLine": next.map { .count($0) } ?? .absent,
             "named": .list(inOrder.map { .object(["line": .number($0.line), "detail": .text($0.words)]) }),
         ])
     }

@@ -36,7 +36,15 @@ enum EraseCommand {
         }
         let erasure = Erasure(
             userID: UserID(id), bundleID: try arguments[app].map { BundleID($0) }, pseudonyms: pseudonyms)
-        let rows = try erase(erasure, note, arguments.session(context))
+        var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false)
+        var failure: CommandFailure?
+        do throws(CommandFailure) {
+            try erase(erasure, note, arguments.session(context), &rows)
+        } catch {
+            guard rows.grants + rows.answers > 0 else { throw error }
+            failure = CommandFailure(
+                error.status, "a part is erased, and the rest is not; call it again: \(error.message ?? "")")
+        }
         guard rows.grants + rows.answers + rows.later > 0 else {
             throw CommandFailure(.failed, "the ledger has nothing of this user, or nothing any more")
         }
@@ -45,6 +53,7 @@ enum EraseCommand {
             "applied": .truth(note != nil), "grants": .count(rows.grants), "answers": .count(rows.answers),
             "actions": .count(rows.actions), "pseudonym": .id(pseudonym),
             "laterRows": rows.later == 0 ? .absent : .count(rows.later),
+            "isComplete": failure == nil ? .absent : .truth(false),
         ])
         try context.output(
             arguments.format(context).render(json: json) { _ in
@@ -55,6 +64,7 @@ enum EraseCommand {
                 let more = rows.isComplete ? "" : ", and more,"
                 return "\(words)\(more) would be erased, as \(pseudonym); --apply does it.\n"
             })
+        if let failure { throw failure }
         if rows.later > 0 {
             throw CommandFailure(
                 .failed,
@@ -64,16 +74,17 @@ enum EraseCommand {
     }
 
     /// Calls until the user has no row any more that this version can read. A trial finds the same rows each time.
+    /// - Parameter rows: Counts what is erased, also where a later call fails.
     private static func erase(
-        _ erasure: Erasure, _ note: OperatorNote?, _ session: LedgerSession
-    ) throws(CommandFailure) -> ErasureResult.Rows {
-        var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false, later: 0)
+        _ erasure: Erasure, _ note: OperatorNote?, _ session: LedgerSession, _ rows: inout ErasureResult.Rows
+    ) throws(CommandFailure) {
         func call(_ note: OperatorNote?) throws(CommandFailure) -> ErasureResult.Rows {
             switch try session({ ledger throws(LedgerError) in try ledger.erase(erasure, note) }) {
             case .done(let found): return found
             case .inTheWay(let waiting, let owed):
-                let isBegun = rows.grants + rows.answers > 0
-                throw CommandFailure(.failed, words(waiting: waiting, owed: owed, isBegun: isBegun))
+                let words = words(waiting: waiting, owed: owed)
+                throw CommandFailure(
+                    .failed, rows.grants + rows.answers > 0 ? words : "nothing was changed: \(words)")
             }
         }
         while true {
@@ -82,17 +93,17 @@ enum EraseCommand {
             rows.answers += found.answers
             rows.actions += found.actions
             (rows.isComplete, rows.later) = (found.isComplete, found.later)
-            if note == nil { return rows }
+            if note == nil { return }
             guard found.isComplete else { continue }
-            guard found.later > 0 else { return rows }
+            guard found.later > 0 else { return }
             // Some of them may be this version's, and have come meanwhile: they are erased as well. A trial tells.
             let left = try call(nil)
             rows.later = left.later
-            if left.grants + left.answers == 0 { return rows }
+            if left.grants + left.answers == 0 { return }
         }
     }
 
-    private static func words(waiting: Int, owed: Int, isBegun: Bool) -> String {
+    private static func words(waiting: Int, owed: Int) -> String {
         var words: [String] = []
         if waiting > 0 {
             words.append(
@@ -100,7 +111,6 @@ enum EraseCommand {
                     + "\(waiting == 1 ? "it" : "them"), and a held one may be given up")
         }
         if owed > 0 { words.append("\(owed.of("event is", "events are")) owed, and told as soon as a worker can") }
-        return (isBegun ? "a part is erased, and the rest is not; call it again: " : "nothing was changed: ")
-            + words.joined(separator: "; ")
+        return words.joined(separator: "; ")
     }
 }

@@ -31,28 +31,37 @@ enum PruneCommand {
             try session { ledger throws(LedgerError) in try ledger.note(.prune, note.pruning(before: before)) }
         }
         var pace = Pace(perSecond: perSecond, from: context.clock())
-        var progress = Progress(context)
         var walk = PruneWalk(places, isTrial: note == nil, portion: pace.portion)
-        while let step = walk.next {
-            let found = try session { ledger throws(LedgerError) in
-                try ledger.prune(step.places, before: before, isTrial: step.isTrial)
+        var failure: CommandFailure?
+        do throws(CommandFailure) {
+            var progress = Progress(context)
+            defer { progress.end() }
+            while let step = walk.next {
+                let found = try session { ledger throws(LedgerError) in
+                    try ledger.prune(step.places, before: before, isTrial: step.isTrial)
+                }
+                walk.ended(found)
+                if !step.isTrial, found > 0 { context.pause(pace.pause(before: found, now: context.clock())) }
+                progress.show(
+                    walk.part, "\(walk.count.of("answer", "answers")) \(note == nil ? "found" : "deleted")")
             }
-            walk.ended(found)
-            if !step.isTrial, found > 0 { context.pause(pace.pause(before: found, now: context.clock())) }
-            progress.show(
-                walk.part, "\(walk.count.of("answer", "answers")) \(note == nil ? "found" : "deleted")")
+        } catch {
+            guard note != nil, walk.count > 0 else { throw error }
+            failure = error
         }
         let count = walk.count
-        progress.end()
         let json: JSONOutput = .object([
             "applied": .truth(note != nil), "answers": .count(count), "before": .time(before),
+            "isComplete": failure == nil ? .absent : .truth(false),
         ])
         try context.output(
             arguments.format(context).render(json: json) { _ in
                 let words = "\(count.of("answer", "answers")) from before \(before)"
+                if failure != nil { return "\(words) deleted, and the rest is not; call it again.\n" }
                 guard note == nil else { return "\(words) deleted.\n" }
                 return "\(words) would be deleted, in \(Duration.seconds(count / perSecond).rough) at \(perSecond) a "
                     + "second; --apply does it.\n"
             })
+        if let failure { throw failure }
     }
 }

@@ -2,10 +2,10 @@ import CommandParser
 import Contract
 import Foundation
 import Ledger
-import LedgerSQLite
 import Testing
 
 @testable import Commands
+@testable import LedgerSQLite
 
 @Suite("grantor grants import")
 struct ImportCommandTests {
@@ -73,6 +73,29 @@ struct ImportCommandTests {
 
                 """)
         #expect(again.errors == "grantor: 1 purchase stayed as the ledger has them\n")
+    }
+
+    @Test("A ledger that fails midway is told behind what is imported, with the line to go on from")
+    func failsMidway() throws {
+        let path = try file((1...4_100).map { line($0) }.joined(separator: "\n"))
+        try grantor.fail(at: "INSERT ON grants", when: "NEW.transaction_id = '4100'")
+        grantor.isTerminal = true
+        let stopped = grantor("grants import \(path) \(Self.apply)")
+        #expect(stopped.status == .configuration)
+        #expect(
+            stopped.output
+                == "4100 lines: 4000 imported, 0 there already, 0 of others; the rest is not: go on with --from-line "
+                + "4001\n")
+        #expect(
+            stopped.errors.contains("\r\u{1B}[Kgrantor: ") && stopped.errors.contains("the disk is gone"),
+            "no bar is left before the failure")
+        let json = grantor("grants import \(path) \(Self.apply) --json")
+        #expect(json.output.contains("\"nextLine\" : 4001") && json.output.contains("\"present\" : 4000"))
+        let nothing = grantor("grants import \(path) --from-line 4001 \(Self.apply)")
+        #expect(nothing.status == .configuration && nothing.output.isEmpty)
+        try grantor.mend()
+        let rest = grantor("grants import \(path) --from-line 4001 \(Self.apply)")
+        #expect(rest.status == .done && rest.output == "100 lines: 100 imported, 0 there already, 0 of others\n")
     }
 
     @Test("A trial judges each line by the lines before it, as the import does, however far apart they are")

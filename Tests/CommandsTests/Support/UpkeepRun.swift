@@ -3,11 +3,11 @@ import Contract
 import Foundation
 import Fulfilment
 import Ledger
-import LedgerSQLite
 import Scheduling
 import Synchronization
 
 @testable import Commands
+@testable import LedgerSQLite
 
 /// Calls of the program with a ledger on SQLite, a topic in memory and a clock that only pauses move.
 final class UpkeepRun {
@@ -28,6 +28,8 @@ final class UpkeepRun {
     let ledger: SQLiteLedger
     let sender = FixedSender()
     private let time = Time()
+    /// Whether progress is a bar, on standard error.
+    var isTerminal = false
 
     var folder: String { files.path }
     var path: String { folder + "/grantor.db" }
@@ -51,7 +53,9 @@ final class UpkeepRun {
             ], width: nil, now: { Self.now },
             clock: { [time] in Instant(nanoseconds: 0) + time.elapsed }, pause: { [time] in time.pause($0) },
             output: { text throws(CommandFailure) in output.withLock { $0 += text } }, bytes: { _ in },
-            progress: ProgressOutput(isTerminal: false) { _ in }, ledgers: .configured,
+            progress: ProgressOutput(isTerminal: isTerminal) { [isTerminal] text in
+                if isTerminal { errors.withLock { $0 += text } }
+            }, ledgers: .configured,
             auditedTopics: { _ in FixedTopics() }, cluster: { _ in FixedCluster() },
             input: { _ in FixedInput() }, quarantine: { _ in FixedQuarantine() }, sender: { [sender] _, _ in sender },
             checkClients: { _ in },
@@ -69,6 +73,15 @@ final class UpkeepRun {
         try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
         return folder + "/" + name
     }
+
+    /// From now on the ledger fails at a row, in the midst of what a command does.
+    /// - Parameter change: Such as `DELETE ON answers`.
+    func fail(at change: String, when row: String) throws {
+        try ledger.database.run(
+            "CREATE TRIGGER fault BEFORE \(change) WHEN \(row) BEGIN SELECT RAISE(ABORT, 'the disk is gone'); END")
+    }
+
+    func mend() throws { try ledger.database.run("DROP TRIGGER fault") }
 
     // MARK: Decisions
 

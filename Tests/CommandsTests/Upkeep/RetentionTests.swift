@@ -42,6 +42,30 @@ struct PruneCommandTests {
         #expect(grantor("prune --older-than 9d").output.hasPrefix("0 answers"))
     }
 
+    @Test("A failure amid the deletion comes behind how many have gone; before the first one it stands alone")
+    func failsMidway() throws {
+        try grantor.fail(at: "DELETE ON answers", when: "OLD.submission_id = 'f14'")
+        let line = "prune --older-than 9d --per-second 10 --apply --actor kim --reason yearly"
+        grantor.isTerminal = true
+        let stopped = grantor(line)
+        #expect(stopped.status == .configuration)
+        #expect(
+            stopped.output
+                == "15 answers from before 2026-11-20T12:00:00.000Z deleted, and the rest is not; call it again.\n")
+        #expect(stopped.errors.contains("15 answers deleted"))
+        #expect(stopped.errors.contains("\r\u{1B}[Kgrantor: ") && stopped.errors.contains("the disk is gone"))
+        #expect(try left == 15)
+        let nothing = grantor(line)
+        #expect(nothing.status == .configuration && nothing.output.isEmpty)
+        try grantor.mend()
+        try grantor.fail(at: "DELETE ON answers", when: "OLD.submission_id = 'f12'")
+        let json = grantor(line + " --json").output
+        #expect(json.contains("\"answers\" : 2") && json.contains("\"isComplete\" : false"))
+        try grantor.mend()
+        let rest = grantor(line + " --json").output
+        #expect(rest.contains("\"answers\" : 3") && !rest.contains("isComplete"))
+    }
+
     @Test("No answer goes that records under way may ask for", arguments: ["0d", "23h", "-1d", "forever"])
     func tooYoung(age: String) {
         #expect(grantor("prune --older-than \(age)").status == .usage)
@@ -86,6 +110,24 @@ struct EraseCommandTests {
         let bytes = try Data(contentsOf: URL(filePath: grantor.path))
         #expect(bytes.range(of: Data("canary".utf8)) == nil)
         #expect(bytes.range(of: Data("player-2".utf8)) != nil)
+    }
+
+    @Test("A ledger that fails midway is told behind what is erased, and that the command is to be called again")
+    func failsMidway() throws {
+        try grantor.fail(
+            at: "UPDATE ON grants", when: "(SELECT count(*) FROM grants WHERE user_id = 'user-canary') <= 100")
+        let line = "erase --user user-canary --key-file \(key) \(Self.apply)"
+        let stopped = grantor(line)
+        #expect(stopped.status == .configuration)
+        #expect(stopped.output.hasPrefix("500 grants, 1 answer and 0 operators' actions erased, as erased:"))
+        #expect(stopped.errors.hasPrefix("grantor: a part is erased, and the rest is not; call it again: "))
+        #expect(stopped.errors.contains("the disk is gone"))
+        let nothing = grantor(line + " --json")
+        #expect(nothing.status == .configuration && nothing.output.isEmpty && !nothing.errors.contains("a part"))
+        try grantor.mend()
+        let rest = grantor(line)
+        #expect(rest.status == .done && rest.output.hasPrefix("100 grants, 0 answers"))
+        #expect(try grantor.ledger.grants(GrantQuery(userID: "user-canary")).isEmpty)
     }
 
     @Test("Afterwards a redelivery is refused, and a new claim, too")
@@ -152,6 +194,9 @@ struct EraseCommandTests {
         run.ledger.answer(erasures: [done(2, later: 1), .inTheWay(waiting: 0, owed: 1)])
         let owed = run("erase --user u --key-file \(file) \(Self.apply)")
         #expect(owed.errors.contains("a part is erased, and the rest is not; call it again: 1 event is owed"))
+        #expect(owed.output.hasPrefix("2 grants, 0 answers") && owed.status == .failed)
+        run.ledger.answer(erasures: [done(2, later: 1), .inTheWay(waiting: 0, owed: 1)])
+        #expect(run("erase --user u --key-file \(file) \(Self.apply) --json").output.contains("\"isComplete\" : false"))
     }
 
     @Test("Nobody is erased whose submission waits")
