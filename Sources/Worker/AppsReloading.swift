@@ -29,6 +29,7 @@ struct AppsReloading {
     /// - Returns: the apps in force from now on; nil if those of before stay.
     mutating func reload(at now: Instant) -> AppsSnapshot? {
         version += 1
+        let moment = Timestamp.now
         do throws(ConfigurationError) {
             let apps = try ConfiguredApps(file: file)
             let next = snapshots.next(apps, version: version)
@@ -39,7 +40,7 @@ struct AppsReloading {
                     "Apps are missing in the apps file now; their submissions are held",
                     metadata: ["missing": .text(missing.joined(separator: ", "))])
             }
-            alerts.metrics.taken(apps)
+            alerts.metrics.taken(apps, readAt: moment)
             tell(refusal.observe(false, at: now))
             return next
         } catch {

@@ -224,6 +224,8 @@ struct LedgerOpening: Sendable {
 
     /// Makes an embedded ledger if there is none, and waits until it is available. A worker that starts while another
     /// one has the file, its database restarts, or its disk is full, can only wait.
+    ///
+    /// An order to read the apps file again that comes meanwhile is left for the worker's begin.
     /// - Returns: Its id; nil if the worker is to stop.
     /// - Throws: the error that waiting does not mend.
     func wait(
@@ -233,6 +235,8 @@ struct LedgerOpening: Sendable {
         var tries = 0
         // A standby may wait for weeks: it says once for whom.
         var toldHolder: String?
+        var mustReload = false
+        defer { if mustReload { events.post(.reload) } }
         while true {
             let isToldNow = tries % Self.triesPerLine == 0
             tries += 1
@@ -257,7 +261,7 @@ struct LedgerOpening: Sendable {
                         metadata: ["cause": .text(error.sentence), "tries": .number(tries)])
                 }
             }
-            if isStopped(events, within: backoff) { return nil }
+            if isStopped(events, within: backoff, &mustReload) { return nil }
             backoff = min(backoff * 2, Self.longestPause)
         }
     }
@@ -283,12 +287,21 @@ struct LedgerOpening: Sendable {
     }
 
     /// Waits for a time, or until the process is to stop.
-    private func isStopped(_ events: Mailbox<ProcessEvent>, within time: Duration) -> Bool {
+    private func isStopped(
+        _ events: Mailbox<ProcessEvent>, within time: Duration, _ mustReload: inout Bool
+    ) -> Bool {
         let until = Instant.now + time
         var taken: [ProcessEvent] = []
         while events.wake.wait(until: until) {
             events.takeAll(into: &taken)
-            for case .stop in taken { return true }
+            for event in taken {
+                switch event {
+                case .stop: return true
+                case .reload: mustReload = true
+                // No driver is there yet.
+                case .stopped, .clientFailed: break
+                }
+            }
         }
         return false
     }

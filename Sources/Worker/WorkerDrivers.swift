@@ -32,13 +32,15 @@ final class WorkerDrivers: Sendable {
     private let retention: RetentionThread?
     private let thread: OwnerThread
 
+    /// - Parameter readAt: When the configuration was read, with its apps file.
     init(
-        _ configuration: WorkerConfiguration, ledger: LedgerOpening, events: Mailbox<ProcessEvent>, logger: Logger,
+        _ configuration: WorkerConfiguration, readAt: Timestamp, ledger: LedgerOpening, events: Mailbox<ProcessEvent>,
+        logger: Logger,
         registry: PrometheusRegistry
     ) throws(WorkerFailure) {
         let settings = Self.settings(configuration)
         let metrics = WorkerMetrics(registry, limits: settings, ledger: configuration.ledger)
-        metrics.taken(configuration.apps)
+        metrics.taken(configuration.apps, readAt: readAt)
         var snapshots = SnapshotMaker(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         let first = snapshots.next(configuration.apps, version: 1)
         self.snapshots = snapshots

@@ -87,10 +87,11 @@ struct WorkerMetrics: Sendable {
     }
 
     /// An apps file is in force from now on.
-    func taken(_ configured: ConfiguredApps) {
+    /// - Parameter moment: When it was read.
+    func taken(_ configured: ConfiguredApps, readAt moment: Timestamp) {
         appsFileTaken(
             configured.all.map(\.app.bundleID),
-            services: configured.all.filter { $0.fulfilment != nil }.map(\.app.bundleID), at: .now)
+            services: configured.all.filter { $0.fulfilment != nil }.map(\.app.bundleID), at: moment)
     }
 
     /// The apps file on disk cannot be used.

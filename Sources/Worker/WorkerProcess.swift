@@ -1,6 +1,6 @@
 import AppStore
 public import Configuration
-import Contract
+public import Contract
 import Glibc
 import HTTPClient
 import Kafka
@@ -17,16 +17,20 @@ import Threading
 /// look.
 public struct WorkerProcess {
     private let configuration: WorkerConfiguration
+    private let readAt: Timestamp
     private let logger: Logger
     private let registry: PrometheusRegistry
     private let beside: (PrometheusRegistry) throws(WorkerFailure) -> (any BesideWorker)?
 
-    /// - Parameter beside: Starts what the process serves beside the worker, once signals cannot reach its threads.
+    /// - Parameters:
+    ///   - readAt: When the configuration was read, with its apps file. The worker may wait long before it works by it.
+    ///   - beside: Starts what the process serves beside the worker, once signals cannot reach its threads.
     public init(
-        _ configuration: WorkerConfiguration, logger: Logger, registry: PrometheusRegistry = .shared,
+        _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger, registry: PrometheusRegistry = .shared,
         beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (any BesideWorker)? = { _ in nil }
     ) {
         self.configuration = configuration
+        self.readAt = readAt
         self.logger = logger
         self.registry = registry
         self.beside = beside
@@ -62,7 +66,7 @@ public struct WorkerProcess {
             throw .ledger(error.sentence)
         }
         let drivers = try WorkerDrivers(
-            configuration, ledger: ledger, events: events, logger: logger, registry: registry)
+            configuration, readAt: readAt, ledger: ledger, events: events, logger: logger, registry: registry)
         health.watch(drivers.activity)
         let reason = serve(events, drivers)
         drivers.stop()

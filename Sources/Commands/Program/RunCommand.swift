@@ -17,6 +17,7 @@ enum RunCommand {
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let configuration: WorkerConfiguration
+        let readAt = context.now()
         do throws(CommandFailure) {
             configuration = try arguments.configuration(context) { values throws(ConfigurationError) in
                 try WorkerConfiguration(values)
@@ -30,7 +31,7 @@ enum RunCommand {
         let logger = Logger(label: "grantor")
         logger.info("Starting", metadata: metadata(configuration))
         do throws(WorkerFailure) {
-            try WorkerProcess(configuration, logger: logger) { registry throws(WorkerFailure) in
+            try WorkerProcess(configuration, readAt: readAt, logger: logger) { registry throws(WorkerFailure) in
                 guard let api = configuration.api else { return nil }
                 return try APIServer(api, ledger: configuration.ledger, logger: logger, registry: registry)
             }.run()

@@ -1,6 +1,7 @@
 import Configuration
 import Contract
 import Foundation
+import Glibc
 import Ledger
 import Logging
 import PostgresTesting
@@ -50,10 +51,14 @@ import Threading
     }
 
     private func withFile(_ body: (LedgerSettings) throws -> Void) throws {
+        try withPath { try body(LedgerSettings.sqlite(path: $0)) }
+    }
+
+    private func withPath(_ body: (String) throws -> Void) throws {
         let folder = URL(filePath: "/dev/shm").appending(path: "grantor-opening-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try body(LedgerSettings.sqlite(path: folder.appending(path: "ledger.db").path))
+        try body(folder.appending(path: "ledger.db").path)
     }
 
     @Test("A file has one worker, which makes it")
@@ -61,6 +66,48 @@ import Threading
         try withFile { settings in
             let id = try start(settings).get()
             #expect(id?.utf8.count == 32)
+        }
+    }
+
+    /// Another worker's right to a file. It ends once the worker that waits says so.
+    private final class OtherWorker: LogHandler {
+        private let file: CInt
+
+        init(_ path: String) {
+            file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+            flock(file, LOCK_EX | LOCK_NB)
+        }
+
+        deinit { close(file) }
+
+        func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
+            flock(file, LOCK_UN)
+        }
+    }
+
+    @Test("An order to read the apps file again that comes while a worker waits is there when it begins")
+    func reloadMeanwhile() throws {
+        try withPath { path in
+            let other = OtherWorker(path)
+            let events = try events()
+            for _ in 0..<3 { events.post(.reload) }
+            let opening = try LedgerOpening(LedgerSettings.sqlite(path: path), group: Self.group())
+            let id = try opening.wait(events, logger: Logger(label: "test", level: .notice, handler: other))
+            #expect(id != nil)
+            var left: [ProcessEvent] = []
+            events.takeAll(into: &left)
+            #expect(left.map { if case .reload = $0 { true } else { false } } == [true])
+        }
+    }
+
+    @Test("An order to stop ends a worker that waits")
+    func stopMeanwhile() throws {
+        try withPath { path in
+            let other = OtherWorker(path)
+            let events = try events()
+            events.post(contentsOf: [.reload, .stop])
+            let opening = try LedgerOpening(LedgerSettings.sqlite(path: path), group: Self.group())
+            #expect(try opening.wait(events, logger: Logger(label: "test", level: .notice, handler: other)) == nil)
         }
     }
 
