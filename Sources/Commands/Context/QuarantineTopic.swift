@@ -76,7 +76,6 @@ struct QuarantinedRecord: Hashable, Sendable {
 protocol QuarantineTopic: Sendable {
     /// Hands over the latest records of each partition, at most so many of it.
     /// - Returns: How many offsets were left out.
-    @discardableResult
     func latest(_ mostOfPartition: Int, _ take: (InputRecord) -> Void) throws(KafkaError) -> Int64
     /// Nil if there is none, or none any more.
     func record(_ place: QuarantinePlace) throws(KafkaError) -> InputRecord?

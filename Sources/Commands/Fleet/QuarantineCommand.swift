@@ -40,12 +40,14 @@ enum QuarantineCommand {
         let settings = try settings(arguments, context)
         let limit = try arguments[CommonOptions.limit]
         var rows: [QuarantinedRecord] = []
+        let leftOut: Int64
         do throws(KafkaError) {
-            try context.quarantine(settings).latest(limit) { rows.append(QuarantinedRecord($0)) }
+            leftOut = try context.quarantine(settings).latest(limit) { rows.append(QuarantinedRecord($0)) }
         } catch {
             throw refused(error, settings)
         }
         rows.sort { ($0.at ?? .distantPast, $0.place) > ($1.at ?? .distantPast, $1.place) }
+        let hasMore = leftOut > 0 || rows.count > limit
         rows = Array(rows.prefix(limit))
         let table = TextTable(
             header: ["PLACE", "AT", "REASON", "KEY", "ORIGIN", "BYTES"],
@@ -53,7 +55,12 @@ enum QuarantineCommand {
                 [$0.place.text, $0.at?.rfc3339 ?? "-", $0.reason, $0.key ?? "-", $0.origin, "\($0.size)"]
             },
             keepsFirst: true)
-        try context.output(arguments.format(context).page("records", table, rows.map(\.json), next: nil))
+        let json = JSONOutput.object(["records": .list(rows.map(\.json)), "hasMore": .truth(hasMore)])
+        try context.output(
+            arguments.format(context).render(json: json) { width in
+                (rows.isEmpty ? "No records.\n" : table.text(maxWidth: width))
+                    + (hasMore ? "More exist; --limit shows more.\n" : "")
+            })
     }
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {

@@ -28,6 +28,19 @@ struct QuarantineCommandTests {
         #expect(grantor("quarantine list --limit 1 --json").output.contains("\"isStub\" : true"))
     }
 
+    @Test("list says whether the topic has more than it shows")
+    func limit() {
+        #expect(grantor("quarantine list --limit 1").output.hasSuffix("  8\nMore exist; --limit shows more.\n"))
+        #expect(grantor("quarantine list --limit 1 --json").output.contains("\"hasMore\" : true"))
+        #expect(!grantor("quarantine list --limit 2").output.contains("More exist"))
+        #expect(grantor("quarantine list --limit 2 --json").output.contains("\"hasMore\" : false"))
+        // Of two partitions each has its latest records read, and the list shows the latest of all.
+        var grantor = grantor
+        grantor.quarantine.isRepeated = true
+        #expect(grantor("quarantine list --limit 2").output.hasSuffix("More exist; --limit shows more.\n"))
+        #expect(grantor("quarantine list --limit 4 --json").output.contains("\"hasMore\" : false"))
+    }
+
     @Test("show tells all but the value, which is written alone where it is asked for")
     func show() {
         let output = grantor("quarantine show 1/40").output
