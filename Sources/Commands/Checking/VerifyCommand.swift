@@ -22,13 +22,14 @@ enum VerifyCommand {
         let (settings, apps) = try arguments.configuration(context) { values throws(ConfigurationError) in
             (try AppleSettings(values), try ConfiguredApps(values))
         }
+        let named = try arguments[app].map { BundleID($0) }
         let input = EvidenceInput(try EvidenceInput.read(arguments[file]))
         let value: [UInt8]
         switch input {
         case .record(let bytes): value = bytes
         case .evidence(let member, let text):
             let only = apps.all.count == 1 ? apps.all.first?.app.bundleID : nil
-            guard let bundleID = try arguments[app].map({ BundleID($0) }) ?? only else {
+            guard let bundleID = named ?? only else {
                 throw .usage("several apps are configured; say which with --app")
             }
             value = member.record(text, of: bundleID)
@@ -38,13 +39,25 @@ enum VerifyCommand {
             apple: try context.apple(settings), now: context.now)
         let report: VerdictReport
         switch verification.read(value) {
-        case .submission(let submission): report = verification.report(on: submission)
+        case .submission(let submission):
+            try refuse(submission.claimant, unlessOf: named)
+            report = verification.report(on: submission)
         case .malformed(let malformed):
+            try refuse(malformed.claimant, unlessOf: named)
             report = VerdictReport(verdict: .rejected(malformed.rejection), checks: [], calls: [])
         case .unreadable(let reason):
             throw CommandFailure(.failed, "a worker would quarantine it, because it is no submission: \(reason.words)")
         }
         try context.output(report.json.text)
         guard report.isVerified else { throw CommandFailure(.failed, nil) }
+    }
+
+    /// A verdict by the rules of another app than the named one would be taken for that one's.
+    private static func refuse(_ claimant: Claimant, unlessOf named: BundleID?) throws(CommandFailure) {
+        let own = claimant.bundleID
+        guard let named, !own.rawValue.isEmpty, own != named else { return }
+        throw .usage(
+            "the submission is of \(PrintableText.singleLine(own.rawValue)), and --app names "
+                + PrintableText.singleLine(named.rawValue))
     }
 }

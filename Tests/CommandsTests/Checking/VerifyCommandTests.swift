@@ -84,6 +84,23 @@ struct VerifyCommandTests {
         #expect(result.output.contains("bundleId is missing."))
     }
 
+    @Test(
+        "A whole submission of another app than the named one is refused, because the verdict would be by other rules")
+    func anotherApp() throws {
+        for receipt in ["\"AAAA\"", "7"] {
+            try write(
+                "{\"submissionId\":\"s-1\",\"userId\":\"u-1\",\"bundleId\":\"com.example.game\",\"receipt\":\(receipt)}",
+                to: "evidence")
+            let result = grantor("verify \(grantor.folder)/evidence --app com.example.puzzle")
+            #expect(result.status == .usage && result.output.isEmpty)
+            #expect(
+                result.errors.hasPrefix(
+                    "grantor: the submission is of com.example.game, and --app names com.example.puzzle\n"))
+            let own = grantor("verify \(grantor.folder)/evidence --app com.example.game")
+            #expect(own.status == .failed && own == grantor("verify \(grantor.folder)/evidence"))
+        }
+    }
+
     @Test("A record that is no submission is said to be quarantined, with the reason")
     func quarantined() throws {
         try write("{\"userId\": \"u-1\"}", to: "evidence")
