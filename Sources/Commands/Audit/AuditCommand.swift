@@ -53,8 +53,7 @@ enum AuditCommand {
             throw .usage("\(since) is still to come: nothing since then could be looked at")
         }
         let report = try audit(
-            kafka, settings, since: since, folder: try arguments[folder] ?? context.environment["TMPDIR"] ?? "/tmp",
-            context)
+            kafka, settings, since: since, folder: try arguments[folder] ?? context.temporaryFolder, context)
         var repaired = note.map { _ in 0 }
         var failure: CommandFailure?
         if let note {
@@ -150,6 +149,11 @@ enum AuditCommand {
             }
         }
     }
+}
+
+extension CommandContext {
+    /// TMPDIR, or /tmp where it is not set or empty.
+    fileprivate var temporaryFolder: String { environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp" }
 }
 
 extension AuditError {

@@ -47,6 +47,13 @@ struct AuditCommandTests {
         #expect(!none.output.contains("receipts.submitted/0/0"))
     }
 
+    @Test("An empty TMPDIR counts as none")
+    mutating func emptyFolder() {
+        lose()
+        grantor.environment["TMPDIR"] = ""
+        #expect(grantor("audit").errors == "grantor: 1 thing is not as it has to be\n")
+    }
+
     @Test("JSON has the verdict, the counts, and every inconsistency")
     mutating func json() throws {
         lose()
