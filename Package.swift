@@ -204,7 +204,7 @@ let suites: [Target] = [
     tests(
         "Commands", "AppStore", "Audit", "CLibcrypto", "CommandParser", "Configuration", "Contract", "Fulfilment",
         "HTTPClient",
-        "HTTPServer", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling"),
+        "HTTPServer", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling", "Threading"),
 ]
 
 // A target enters the build when its folder is there.

@@ -179,11 +179,18 @@ enum StandardOutput {
     /// Writes a line about a failure. Where standard error cannot be written, the exit code tells.
     static func writeError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// Writes all bytes. A descriptor that does not block, such as a pipe that its reader has made so, is waited for.
+    /// - Returns: false if it takes no more; `errno` says why.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&room, 1, -1)
+                continue
+            }
             guard count > 0 else { return false }
             bytes = bytes.dropFirst(count)
         }

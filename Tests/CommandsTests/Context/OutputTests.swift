@@ -1,6 +1,38 @@
+import Glibc
+import Synchronization
 import Testing
+import Threading
 
 @testable import Commands
+
+@Suite("Standard output")
+struct StandardOutputTests {
+    @Test("An answer is written whole where the descriptor does not block and its reader is slow")
+    func unblocked() throws {
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (output, input) = (ends[0], ends[1])
+        defer { close(output) }
+        try #require(fcntl(input, F_SETFL, O_NONBLOCK) == 0)
+        let size = 1_000_000
+        let answer = (0..<size).map { UInt8($0 % 251) }
+        let read = Mutex<[UInt8]>([])
+        let reader = try OwnerThread(name: "reader") {
+            var buffer = [UInt8](repeating: 0, count: 1024)
+            var left = size
+            while left > 0 {
+                let count = Glibc.read(output, &buffer, buffer.count)
+                guard count > 0 else { return }
+                read.withLock { $0 += buffer.prefix(count) }
+                left -= count
+            }
+        }
+        #expect(StandardOutput.write(answer, to: input))
+        close(input)
+        reader.join()
+        #expect(read.withLock { $0 } == answer)
+    }
+}
 
 @Suite("Tables for people")
 struct TextTableTests {
