@@ -102,6 +102,11 @@ public final class KafkaProducer {
     /// client. Blocks. Records are refused from now on.
     /// - Parameter reports: receives a report for every record that had none.
     public func close(until deadline: Instant, into reports: inout [KafkaDeliveryReport]) {
+        // Also where the budget leaves no client: what retired ones hold has its report all the same.
+        for (retired, _) in retired { discard(retired, into: &reports) }
+        retired = []
+        budget = RecreationBudget(limit: 0)
+        defer { metrics.outstanding.set(0) }
         guard let client else { return }
         let reserve = min((deadline - .now) / 5, .seconds(1))
         wait(for: client, until: deadline - reserve, into: &reports)
@@ -111,13 +116,9 @@ public final class KafkaProducer {
         }
         self.client = nil
         for token in client.release() { reports.append(.init(token: token, result: .failed(.closed))) }
-        for (retired, _) in retired { discard(retired, into: &reports) }
-        retired = []
-        budget = RecreationBudget(limit: 0)
         if !client.handle.destroy(until: max(deadline, .now + .milliseconds(100))) {
             logger.warning("The Kafka producer's client was left behind: it is not freed in time")
         }
-        metrics.outstanding.set(0)
     }
 
     private func wait(for client: ProducerClient, until deadline: Instant, into reports: inout [KafkaDeliveryReport]) {

@@ -132,6 +132,27 @@ struct KafkaProducerTests {
         #expect(producer.producer.isReplacing)
     }
 
+    @Test("A close after clients have failed too often leaves no record without its report")
+    func closeWithoutClient() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka)
+        // All within one minute, however long it takes.
+        let now = Instant.now
+        producer.producer.clock = { now }
+        for _ in 0..<KafkaProducer.recreationsPerMinute {
+            producer.producer.failFatally()
+            #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced))
+            #expect(producer.send(record(topic, 0)) == .accepted)
+        }
+        producer.producer.failFatally()
+        for _ in 0..<2 { #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced)) }
+        #expect(producer.producer.client == nil && producer.producer.outstanding > 0)
+        producer.close()
+        #expect(producer.reports.count == KafkaProducer.recreationsPerMinute)
+        #expect(producer.producer.outstanding == 0)
+    }
+
     @Test("A close waits for acknowledgements, and fails what has none when its time is over")
     func close() throws {
         let kafka = try TestKafka()
