@@ -15,9 +15,9 @@ public struct KafkaScan: Sendable {
 
     /// Most records, and most bytes of keys, values and headers, handed over at once; a single record may be larger.
     static let (maxRecords, maxBytes) = (2000, 8 << 20)
-    /// Longest silence of the brokers before a scan gives up.
-    static let patience = Duration.seconds(30)
 
+    /// Longest time without a record, or the end of a partition, before a scan gives up.
+    var patience = Duration.seconds(30)
     private let admin: KafkaAdmin
     private let group: String
 
@@ -38,7 +38,8 @@ public struct KafkaScan: Sendable {
     /// Offsets that hold no record (of aborted transactions, or compacted away) are passed over.
     ///
     /// - Parameter take: receives records of one partition at a time; returns whether to go on.
-    /// - Throws: `transient` when brokers are silent for long, `denied`, configuration errors.
+    /// - Throws: `rejected` when a batch of a stretch is damaged, with its place; `denied`, configuration errors. The error
+    ///   is `transient` when no records come for long, though a stretch has not ended: a topic may have lost its end.
     public func read(_ stretches: [TopicPartition: Range<Int64>], _ take: (Batch) -> Bool) throws(KafkaError) {
         let stretches = stretches.filter { !$0.value.isEmpty }
         var progress = ScanProgress(ends: stretches.mapValues(\.upperBound))
@@ -68,7 +69,7 @@ public struct KafkaScan: Sendable {
     ) throws(KafkaError) -> [(TopicPartition, [InputRecord])] {
         var records: [TopicPartition: [InputRecord]] = [:]
         var (count, bytes) = (0, 0)
-        let deadline = Instant.now + Self.patience
+        var deadline = Instant.now + patience
         while count < Self.maxRecords, bytes < Self.maxBytes, !progress.isFinished {
             guard let message = rd_kafka_consumer_poll(handle.pointer, count == 0 ? 100 : 0) else {
                 if count > 0 { break }
@@ -77,18 +78,34 @@ public struct KafkaScan: Sendable {
             }
             defer { rd_kafka_message_destroy(message) }
             let partition = TopicPartition(of: message)
+            let (offset, isOpen) = (message.pointee.offset, progress.isOpen(partition))
             switch message.pointee.err {
-            case RD_KAFKA_RESP_ERR_NO_ERROR:
-                guard progress.takes(message.pointee.offset, of: partition) else { continue }
+            case RD_KAFKA_RESP_ERR_NO_ERROR where progress.takes(offset, of: partition):
                 let record = InputRecord(message, of: partition)
                 records[partition, default: []].append(record)
                 count += 1
                 bytes += record.byteCount
-            case RD_KAFKA_RESP_ERR__PARTITION_EOF: progress.end(partition)
+                deadline = .now + patience
+                continue
+            case RD_KAFKA_RESP_ERR_NO_ERROR: break
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF: progress.reached(offset, of: partition)
             case let code:
-                let error = KafkaError(code, text: rd_kafka_message_errstr(message).map(String.init(cString:)))
+                let text = rd_kafka_message_errstr(message).map(String.init(cString:))
+                if KafkaError.isOfRecords(code, at: offset) {
+                    // Behind a stretch nobody reads.
+                    progress.reached(offset, of: partition)
+                    guard progress.isOpen(partition) else { break }
+                    throw .unreadableBatch(of: partition, at: offset, code, text: text)
+                }
+                let error = KafkaError(code, text: text)
                 // librdkafka continues by itself after transient faults; permanent ones are thrown at once.
                 guard error.disposition == .retry else { throw error }
+            }
+            if isOpen, !progress.isOpen(partition) { deadline = .now + patience }
+            // Errors, and records that nobody reads, may come for ever.
+            guard Instant.now < deadline else {
+                if count > 0 { break }
+                throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT)
             }
         }
         return records.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -102,6 +119,7 @@ struct ScanProgress {
     init(ends: [TopicPartition: Int64]) { self.ends = ends }
 
     var isFinished: Bool { ends.isEmpty }
+    func isOpen(_ partition: TopicPartition) -> Bool { ends[partition] != nil }
 
     /// Whether a record belongs to a stretch; its last one, and any behind it, ends the partition.
     mutating func takes(_ offset: Int64, of partition: TopicPartition) -> Bool {
@@ -110,8 +128,11 @@ struct ScanProgress {
         return offset < end
     }
 
-    /// There is nothing more in a partition.
-    mutating func end(_ partition: TopicPartition) { ends[partition] = nil }
+    /// Reading has come to an offset, and all before it was handed over. A broker that lags says that a partition ends
+    /// before the stretch does; then the rest is still to come.
+    mutating func reached(_ offset: Int64, of partition: TopicPartition) {
+        if let end = ends[partition], offset >= end { ends[partition] = nil }
+    }
 }
 
 extension KafkaAdmin {
@@ -125,7 +146,8 @@ extension KafkaAdmin {
     ) throws(KafkaError) -> [TopicPartition: Range<Int64>] {
         let deadline = Instant.now + timeout
         let cluster = try describe()
-        return try withClient { handle throws(KafkaError) in
+        // A scan comes no further than to the first transaction that is open.
+        return try withClient(forced: ["isolation.level": "read_committed"]) { handle throws(KafkaError) in
             var offsets: [TopicPartition: Range<Int64>] = [:]
             for topic in topics {
                 guard case .present(let partitions)? = cluster.topics[topic] else {

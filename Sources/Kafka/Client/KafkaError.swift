@@ -1,4 +1,5 @@
 package import CLibrdkafka
+package import Contract
 internal import Threading
 
 /// The reason that a Kafka operation failed, cut by what the caller can do about it.
@@ -10,7 +11,8 @@ public enum KafkaError: Error, Sendable, Hashable {
     case invalidConfiguration(KafkaFailure)
     /// Credentials or access rights do not allow it. The operator changes them; trying again alone does not help.
     case denied(KafkaFailure)
-    /// The cluster will never accept this request or record as it is. The caller changes it.
+    /// The cluster will never accept this request or record as it is, or holds records that cannot be read. The caller
+    /// changes the request, or does without the records.
     case rejected(KafkaFailure)
     /// A fault that passes: a broker is away, a leader moves, a time limit was reached. The caller tries again.
     case transient(KafkaFailure)
@@ -102,6 +104,27 @@ extension KafkaError {
             self = .rejected(failure)
         default: self = .transient(failure)
         }
+    }
+
+    /// Whether a message tells that librdkafka could not read the records at an offset. It reads on behind them, or tries
+    /// them again for ever. Its other errors end, or are tried again by itself.
+    package static func isOfRecords(_ code: rd_kafka_resp_err_t, at offset: Int64) -> Bool {
+        let codes = [
+            RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,
+            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+        ]
+        return offset >= 0 && codes.contains(code)
+    }
+
+    /// A batch that nobody can read, with its place; see ``isOfRecords(_:at:)``.
+    package static func unreadableBatch(
+        of partition: TopicPartition, at offset: Int64, _ code: rd_kafka_resp_err_t, text: String?
+    ) -> KafkaError {
+        let damage = [RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__BAD_COMPRESSION]
+        let words = damage.contains(code) ? "is damaged and cannot be read" : "cannot be read"
+        let cause = KafkaFailure(code, text: text)
+        return .rejected(
+            KafkaFailure(code, text: "a batch of \(partition) at offset \(offset) \(words): \(cause.text)"))
     }
 
     /// Takes over `error`, which librdkafka's newer calls return, frees it and throws; nil is success.

@@ -53,7 +53,7 @@ extension ConsumerLoop {
                         partition, at: message.pointee.offset, KafkaFailure(message.pointee.err, text: text))
                 }
                 report(KafkaError(message.pointee.err, text: text))
-                guard Self.passesOver(message.pointee.err, at: message.pointee.offset) else { continue }
+                guard KafkaError.isOfRecords(message.pointee.err, at: message.pointee.offset) else { continue }
                 collect()
                 send(&batches)
                 return unreadable(partition, reading, at: message.pointee.offset)
@@ -120,16 +120,6 @@ extension ConsumerLoop {
             "A partition's offsets went back: its topic was made anew or lost its end",
             metadata: ["partition": "\(partition)", "expected": .number(Int(expected)), "found": .number(Int(found))])
         sink(.offsetsWentBack(partition, assignmentID: reading.assignmentID))
-    }
-
-    /// Whether librdkafka goes on behind a record that it could not read. Its other errors end, or are tried again by
-    /// itself.
-    static func passesOver(_ code: rd_kafka_resp_err_t, at offset: Int64) -> Bool {
-        let codes = [
-            RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,
-            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
-        ]
-        return offset >= 0 && codes.contains(code)
     }
 
     private func unreadable(_ partition: TopicPartition, _ reading: PartitionAssignment.Reading, at offset: Int64) {

@@ -35,7 +35,7 @@ struct KafkaScanTests {
         #expect(try kafka.client.committedOffsets(of: group, in: records.keys) == [:])
     }
 
-    @Test("A stretch is read, and nothing that lies beside it; less where less is there")
+    @Test("A stretch is read, and nothing that lies beside it")
     func stretch() throws {
         let topic = try kafka.makeTopic()
         let partition = TopicPartition(topic: topic, partition: 0)
@@ -43,7 +43,63 @@ struct KafkaScanTests {
         #expect(try read([partition: 10..<13]).map(\.origin.offset) == [10, 11, 12])
         #expect(try read([partition: 7..<7]).isEmpty)
         #expect(try read([:]).isEmpty)
-        #expect(try read([partition: 290..<900]).count == 10)
+    }
+
+    @Test("A partition that ends before its stretch does is waited for, and no scan waits for ever")
+    func endsTooEarly() throws {
+        let topic = try kafka.makeTopic()
+        let partition = TopicPartition(topic: topic, partition: 0)
+        try TestProducer.fill(kafka, topic, 0..<300)
+        var scan = KafkaScan(configuration: kafka.client, group: "group", logger: .silent)
+        scan.patience = .milliseconds(500)
+        var count = 0
+        let error = #expect(throws: KafkaError.self) {
+            try scan.read([partition: 290..<900]) { batch in
+                count += batch.records.count
+                return true
+            }
+        }
+        #expect(error?.failure?.name == "_TIMED_OUT")
+        #expect(count == 10)
+    }
+
+    @Test(
+        "A stretch ends behind its last record, where a transaction's end or an aborted record stands",
+        .enabled(if: TestKafka.isApache), arguments: [true, false])
+    func endsWithoutARecord(isCommitted: Bool) throws {
+        let topic = try kafka.makeTopic()
+        let partition = TopicPartition(topic: topic, partition: 0)
+        try TestProducer.fill(kafka, topic, 0..<10)
+        try kafka.writeTransaction(to: topic, records: 5, isCommitted: isCommitted)
+        let held = try KafkaAdmin(configuration: kafka.client, logger: .silent).offsets(of: [topic])
+        #expect(held == [partition: 0..<16])
+        #expect(try read(held).count == (isCommitted ? 15 : 10))
+        if !isCommitted { #expect(try read([partition: 0..<12]).count == 10) }
+    }
+
+    @Test(
+        "A damaged batch ends a scan that comes to it, with its place; what stands before it can be read",
+        .enabled(if: TestKafka.isApache))
+    func damaged() throws {
+        let kafka = try TestKafka.cluster(brokers: 1)
+        defer { kafka.stop() }
+        let topic = try kafka.makeTopic()
+        let partition = TopicPartition(topic: topic, partition: 0)
+        // Batches of their own.
+        for batch in 0..<2 { try TestProducer.fill(kafka, topic, (100 * batch)..<(100 * batch + 100)) }
+        kafka.stop(broker: 0)
+        try kafka.damageLastRecord(of: topic, partition: 0, broker: 0)
+        try kafka.start(broker: 0)
+        let scan = KafkaScan(configuration: kafka.client, group: "group", logger: .silent)
+        let error = #expect(throws: KafkaError.self) { try scan.read(topics: [topic]) { _ in true } }
+        #expect(error?.disposition == .reject)
+        #expect(error.map { "\($0)" }?.hasPrefix("_BAD_MSG: a batch of \(partition) at offset 1") == true, "\(error)")
+        var offsets: [Int64] = []
+        try scan.read([partition: 0..<100]) { batch in
+            offsets += batch.records.map(\.origin.offset)
+            return true
+        }
+        #expect(offsets == Array(0..<100))
     }
 
     @Test("A moment leads to the first offset of that time or later", .enabled(if: TestKafka.isApache))
@@ -101,7 +157,21 @@ struct KafkaScanTests {
         // Offset 2 holds no record.
         #expect([1, 5, 6].map { progress.takes($0, of: b) } == [true, false, false])
         #expect(!progress.isFinished)
-        progress.end(c)
+        progress.reached(3, of: c)
+        #expect(progress.isFinished)
+    }
+
+    @Test(
+        "A partition whose end lies before that of its stretch has not ended, and one that has lost its last records has"
+    )
+    func earlyEnd() {
+        let partition = TopicPartition(topic: "t", partition: 0)
+        var progress = ScanProgress(ends: [partition: 3])
+        for offset: Int64 in [0, 2] { progress.reached(offset, of: partition) }
+        #expect(progress.isOpen(partition))
+        progress.reached(5, of: partition)
+        #expect(!progress.isOpen(partition))
+        progress.reached(9, of: partition)
         #expect(progress.isFinished)
     }
 }

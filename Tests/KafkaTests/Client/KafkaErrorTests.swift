@@ -1,4 +1,5 @@
 import CLibrdkafka
+import Contract
 import Testing
 
 @testable import Kafka
@@ -20,6 +21,26 @@ struct KafkaErrorTests {
         ])
     func dispositions(code: rd_kafka_resp_err_t, disposition: KafkaError.Disposition) {
         #expect(KafkaError(code).disposition == disposition)
+    }
+
+    @Test("Records that librdkafka could not read are told from its other errors, which are its own to mend")
+    func records() {
+        #expect(KafkaError.isOfRecords(RD_KAFKA_RESP_ERR__BAD_MSG, at: 7))
+        #expect(KafkaError.isOfRecords(RD_KAFKA_RESP_ERR__BAD_COMPRESSION, at: 7))
+        #expect(!KafkaError.isOfRecords(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, at: 7))
+        #expect(!KafkaError.isOfRecords(RD_KAFKA_RESP_ERR__BAD_MSG, at: Int64(RD_KAFKA_OFFSET_INVALID)))
+    }
+
+    @Test("A batch that nobody can read is told with its place, and is not tried again")
+    func unreadableBatch() {
+        let partition = TopicPartition(topic: "receipts.submitted", partition: 3)
+        let damaged = KafkaError.unreadableBatch(of: partition, at: 7, RD_KAFKA_RESP_ERR__BAD_MSG, text: "CRC32C")
+        #expect(damaged.disposition == .reject)
+        #expect(
+            "\(damaged)"
+                == "_BAD_MSG: a batch of receipts.submitted/3 at offset 7 is damaged and cannot be read: CRC32C")
+        let strange = KafkaError.unreadableBatch(of: partition, at: 7, RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED, text: "zstd")
+        #expect("\(strange)".hasSuffix("at offset 7 cannot be read: zstd"))
     }
 
     @Test("librdkafka's name and text are kept")

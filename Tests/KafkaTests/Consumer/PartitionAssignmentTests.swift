@@ -147,12 +147,4 @@ struct PartitionAssignmentTests {
         #expect(PartitionAssignment.arrival(of: 0, in: reading) == .inOrder)
         #expect(PartitionAssignment.arrival(of: 1000, in: reading) == .inOrder)
     }
-
-    @Test("A record that librdkafka could not read is not passed over; its other errors are its own to mend")
-    func damaged() {
-        #expect(ConsumerLoop.passesOver(RD_KAFKA_RESP_ERR__BAD_MSG, at: 7))
-        #expect(ConsumerLoop.passesOver(RD_KAFKA_RESP_ERR__BAD_COMPRESSION, at: 7))
-        #expect(!ConsumerLoop.passesOver(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, at: 7))
-        #expect(!ConsumerLoop.passesOver(RD_KAFKA_RESP_ERR__BAD_MSG, at: Int64(RD_KAFKA_OFFSET_INVALID)))
-    }
 }
