@@ -15,6 +15,7 @@ import Threading
 /// 3. *Where the topics end.* So every event of 1 that 2 has not is below these ends. A record of a topic of events has
 ///    its row already.
 /// 4. *The rows*, in the order of ``AuditedTable``, and *the records* below the ends.
+/// 5. *Where the topics begin by now*, each once it was read. What has left it meanwhile may have been missed.
 ///
 /// Rows that come meanwhile, from `retries`, seem to have no event. So what does not fit is looked at again: its row,
 /// the outbox, and then the topics behind the ends of 3.

@@ -23,6 +23,8 @@ struct AuditPlan {
     private(set) var unseen: [Unseen] = []
     /// Topics that could not be read, or not to their end.
     private(set) var blindTopics: Set<Topic> = []
+    /// Topics that records have left while they were read.
+    private var cutTopics: Set<Topic> = []
     private var findings = Findings()
     private var openRecords = 0
     private var oldestOpen: Timestamp?
@@ -90,6 +92,14 @@ struct AuditPlan {
         oldestOpen = reading.oldestOpen
         unseen += reading.unseen
         window = AuditWindow(since: since, input: input, complete: passed, retained: reading.retained)
+        for (topic, error) in reading.unreadable { try cannotRead(topic, error) }
+    }
+
+    /// Tells, once of each topic, that it cannot be read.
+    private mutating func cannotRead(_ topic: Topic, _ error: KafkaError) throws(AuditError) {
+        guard error.isOneTopics else { throw .kafka(error) }
+        guard blindTopics.insert(topic).inserted else { return }
+        unseen.append(Unseen(.unreadable, names[topic] ?? topic.defaultName, detail: "\(error)"))
     }
 
     private static func asking<Answer>(
@@ -108,7 +118,9 @@ struct AuditPlan {
     }
 
     /// Tables whose events cannot be missed.
-    var blind: Set<EventTable> { Set(EventTable.allCases.filter { blindTopics.contains($0.topic) }) }
+    var blind: Set<EventTable> {
+        Set(EventTable.allCases.filter { blindTopics.contains($0.topic) || cutTopics.contains($0.topic) })
+    }
 
     /// Records that are read, at most.
     var recordCount: Int { stretches.values.reduce(0) { $0 + Int($1.upperBound - $1.lowerBound) } }
@@ -145,13 +157,32 @@ struct AuditPlan {
                     return true
                 }
             } catch {
-                guard error.isOneTopics else { throw .kafka(error) }
-                blindTopics.insert(topic)
-                unseen.append(Unseen(.unreadable, names[topic] ?? topic.defaultName, detail: "\(error)"))
+                try cannotRead(topic, error)
             }
             if let failure { throw failure }
+            try lookAtStarts(of: stretches, topic, topics)
         }
         return Read(records: records, facts: try spool.finish())
+    }
+
+    /// Asks what a topic still holds once it was read. Records leave it at any time, and a reader that comes too late
+    /// goes on at the oldest one without a word.
+    private mutating func lookAtStarts(
+        of stretches: [TopicPartition: Range<Int64>], _ topic: Topic, _ topics: any AuditedTopics
+    ) throws(AuditError) {
+        let held: [TopicPartition: Range<Int64>]
+        do throws(KafkaError) {
+            held = try topics.offsets(of: names[topic] ?? topic.defaultName)
+        } catch {
+            return try cannotRead(topic, error)
+        }
+        for (partition, stretch) in stretches.sorted(by: { $0.key < $1.key }) {
+            let left = stretch.count - stretch.clamped(to: held[partition] ?? 0..<0).count
+            guard left > 0 else { continue }
+            cutTopics.insert(topic)
+            unseen.append(
+                Unseen(.removed, "\(partition)", count: left, detail: "These left the topic while the audit ran."))
+        }
     }
 
     /// The report of all of it.
@@ -245,7 +276,7 @@ extension Inconsistency {
 }
 
 extension KafkaError {
-    /// Whether it concerns one topic, such as its access rights or a damaged record, and others can be read.
+    /// Whether it concerns one topic, such as its access rights or a damaged batch, and others can be read.
     var isOneTopics: Bool {
         switch self {
         case .denied, .rejected: true

@@ -82,7 +82,7 @@ struct SecondLook {
         // told: behind the ends of the first look.
         var scratch = AuditBytes()
         for table in EventTable.allCases where !untold.isEmpty {
-            try readBehind(table.topic) { record in
+            let isWhole = try readBehind(table.topic) { record in
                 guard let key = record.eventKey, let found = untold[key], found.table == table else { return }
                 let content = scratch.content(key: record.key, value: record.value, headers: record.headers)
                 if found.content == content {
@@ -91,6 +91,13 @@ struct SecondLook {
                     untold[key]?.altered = (record, content)
                 }
             }
+            let missed = isWhole ? [:] : untold.filter { $0.value.table == table && $0.value.altered == nil }
+            guard !missed.isEmpty else { continue }
+            untold = untold.filter { missed[$0.key] == nil }
+            unseen.append(
+                Unseen(
+                    .removed, plan.names[table.topic] ?? table.topic.defaultName, count: missed.count,
+                    detail: "Their events may have left the topic while the audit ran."))
         }
         for (_, found) in untold.sorted(by: { $0.key < $1.key }) {
             if let (record, content) = found.altered {
@@ -121,12 +128,14 @@ struct SecondLook {
     }
 
     /// Reads what has come to a topic since the first look.
-    private func readBehind(_ topic: Topic, _ take: (InputRecord) -> Void) throws(AuditError) {
-        guard let name = plan.names[topic], !plan.blindTopics.contains(topic) else { return }
+    /// - Returns: Whether all of that was still there.
+    private func readBehind(_ topic: Topic, _ take: (InputRecord) -> Void) throws(AuditError) -> Bool {
+        guard let name = plan.names[topic], !plan.blindTopics.contains(topic) else { return true }
+        var isWhole = true
         try kafka { () throws(KafkaError) in
             var stretches: [TopicPartition: Range<Int64>] = [:]
             for (partition, offsets) in try topics.offsets(of: name) {
-                let start = plan.held[partition]?.upperBound ?? offsets.lowerBound
+                let start = plan.held[partition]?.upperBound ?? 0
                 if start < offsets.upperBound { stretches[partition] = start..<offsets.upperBound }
             }
             guard !stretches.isEmpty else { return }
@@ -134,7 +143,12 @@ struct SecondLook {
                 records.forEach(take)
                 return true
             }
+            let held = try topics.offsets(of: name)
+            isWhole = stretches.allSatisfy { partition, stretch in
+                held[partition].map { $0.lowerBound <= stretch.lowerBound } ?? false
+            }
         }
+        return isWhole
     }
 
     private func kafka(_ body: () throws(KafkaError) -> Void) throws(AuditError) {
@@ -147,8 +161,8 @@ struct SecondLook {
 
     // MARK: Records
 
-    /// The records of suspicions, as they stand there.
-    private func records(
+    /// The records of suspicions, as they stand there. Nothing is said about those that have left their topic.
+    private mutating func records(
         of suspicions: [Judge.Suspicion], _ kinds: Set<Judge.Suspicion.Kind>
     ) throws(AuditError) -> [(suspicion: Judge.Suspicion, record: InputRecord)] {
         var wanted: [TopicPartition: [Int64: Judge.Suspicion]] = [:]
@@ -161,10 +175,17 @@ struct SecondLook {
         try kafka { () throws(KafkaError) in
             try topics.read(stretches) { partition, records in
                 for record in records {
-                    if let suspicion = wanted[partition]?[record.origin.offset] { found.append((suspicion, record)) }
+                    guard let suspicion = wanted[partition]?.removeValue(forKey: record.origin.offset) else { continue }
+                    found.append((suspicion, record))
                 }
                 return true
             }
+        }
+        for (partition, left) in wanted.sorted(by: { $0.key < $1.key }) where !left.isEmpty {
+            unseen.append(
+                Unseen(
+                    .removed, "\(partition)", count: left.count,
+                    detail: "These left the topic before they were looked at again."))
         }
         return found
     }
@@ -296,11 +317,7 @@ struct SecondLook {
         var left = missed
         var scratch = AuditBytes()
         try kafka { () throws(KafkaError) in
-            let held = try topics.offsets(of: name)
-            let cut = held.filter { $0.value.lowerBound > 0 }
-            let oldest = try topics.oldestTimes(of: cut)
-            retained = cut.keys.map { (oldest[$0] ?? now).advanced(by: AuditLimits.tolerance) }.max()
-            try topics.read(held.filter { !$0.value.isEmpty }) { _, records in
+            try topics.read(try topics.offsets(of: name).filter { !$0.value.isEmpty }) { _, records in
                 for record in records {
                     guard let (origin, content) = record.quarantined else { continue }
                     left[AuditKey(origin, &scratch)]?.removeAll {
@@ -310,6 +327,10 @@ struct SecondLook {
                 }
                 return true
             }
+            // Records may leave it while it is read.
+            let cut = try topics.offsets(of: name).filter { $0.value.lowerBound > 0 }
+            let oldest = try topics.oldestTimes(of: cut)
+            retained = cut.keys.map { (oldest[$0] ?? now).advanced(by: AuditLimits.tolerance) }.max()
         }
         for stub in plan.owed.stubs {
             left[stub.key]?.removeAll {

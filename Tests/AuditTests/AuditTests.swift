@@ -6,6 +6,9 @@ import Testing
 @testable import Kafka
 
 @Suite("Audit") struct AuditTests {
+    private static let damage = KafkaError.rejected(
+        KafkaFailure(code: -199, name: "_BAD_MSG", text: "a batch is damaged and cannot be read"))
+
     @Test("A ledger and topics that are as they have to be hold", arguments: AuditedStore.allCases)
     func holds(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
@@ -205,6 +208,133 @@ import Testing
         let report = try stage.audit()
         #expect(report.words == [])
         #expect(report.gaps.contains("unreadable \(topic.defaultName)"))
+    }
+
+    @Test(
+        "A topic with a damaged batch makes an audit incomplete, and nothing of it is missed",
+        arguments: [Topic.submitted, .granted, .failed, .quarantined])
+    func damaged(_ topic: Topic) throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.everything()
+        stage.topics.change(topic) { $0.damage = (0, Self.damage) }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps.filter { $0.hasPrefix("unreadable") } == ["unreadable \(topic.defaultName)"])
+        #expect(report.verdict == .incomplete)
+        #expect(report.unseen.first { $0.reason == .unreadable }?.detail == "\(Self.damage)")
+    }
+
+    @Test("Where the oldest record that is left or not complete is damaged, the rest is looked at")
+    func damagedFirst() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        try stage.grant("s2", "1002")
+        stage.topics.truncate(.granted, before: 1)
+        stage.topics.change(.granted) { $0.damage = (1, Self.damage) }
+        _ = stage.submit("s3")
+        stage.topics.change(.submitted) { $0.damage = (2, Self.damage) }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        let unreadable = report.gaps.filter { $0.hasPrefix("unreadable") }
+        #expect(unreadable == ["unreadable purchases.granted", "unreadable receipts.submitted"])
+        #expect(report.counts.records == 2)
+    }
+
+    // MARK: Records that leave their topics while an audit runs
+
+    @Test(
+        "Records that leave a topic before the audit has read them make it incomplete",
+        arguments: [Topic.submitted, .granted, .failed, .quarantined])
+    func removedMeanwhile(_ topic: Topic) throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.everything()
+        stage.topics.beforeReading(topic) { [topics = stage.topics] in topics.truncate(topic, before: 1) }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps.contains("removed \(topic.defaultName)/0"))
+        #expect(report.verdict == .incomplete)
+        let partition = report.unseen.first { $0.what == "\(topic.defaultName)/0" }
+        #expect(partition?.count == 1)
+    }
+
+    @Test("Events that leave their topic while it is read are not missed, and none of them is mended")
+    func removedEventsMeanwhile() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        for number in 1...3 { try stage.grant("s\(number)", TransactionID("100\(number)")) }
+        try stage.fail("s4")
+        for topic in [Topic.granted, .failed] {
+            stage.topics.beforeReading(topic) { [topics = stage.topics] in
+                topics.truncate(topic, before: topics.log(topic).end)
+            }
+        }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.mendable == [])
+        #expect(
+            report.gaps == [
+                "removed purchases.failed", "removed purchases.failed/0", "removed purchases.granted",
+                "removed purchases.granted/0",
+            ])
+        #expect(report.unseen.map(\.count).compactMap(\.self).sorted() == [1, 1, 3, 3])
+    }
+
+    @Test("Records that leave before the moment that an audit looks from are none of its business")
+    func removedBeforeSince() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        try stage.grant("s1", "1001")
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        let since = stage.now
+        try stage.grant("s2", "1002")
+        for topic in [Topic.submitted, .granted] {
+            stage.topics.beforeReading(topic) { [topics = stage.topics] in topics.truncate(topic, before: 1) }
+        }
+        #expect(try stage.audit(since: since).verdict == .holds)
+    }
+
+    @Test("An event that was published during the audit and has left its topic again is not missed")
+    func publishedAndRemovedMeanwhile() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        let topics = stage.topics
+        try stage.grantMeanwhile { topics.truncate(.granted, before: topics.log(.granted).end) }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps == ["removed purchases.granted"])
+    }
+
+    @Test("A record that leaves its topic before it is looked at again is told of")
+    func removedBeforeTheSecondLook() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        _ = stage.submit("s1")
+        try stage.complete()
+        let topics = stage.topics
+        topics.beforeReading(.submitted) {
+            topics.beforeReading(.submitted) { topics.truncate(.submitted, before: 1) }
+        }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps == ["removed receipts.submitted/0"])
+    }
+
+    @Test("A quarantined copy that leaves its topic during the second look is not missed")
+    func copyRemovedMeanwhile() throws {
+        let stage = try AuditStage()
+        defer { stage.remove() }
+        let record = try stage.quarantine(isTold: false)
+        let topics = stage.topics
+        topics.beforeReading(.submitted) {
+            topics.publish(QuarantinedEvent.event(of: record, reason: "no JSON"), at: AuditStage.noon)
+            topics.beforeReading(.quarantined) { topics.truncate(.quarantined, before: 1) }
+        }
+        let report = try stage.audit()
+        #expect(report.words == [])
+        #expect(report.gaps == ["removed receipts.quarantined"])
     }
 
     @Test("A topic that was made anew is not looked at")

@@ -10,6 +10,8 @@ final class TopicsInMemory: AuditedTopics {
         var low: Int64 = 0
         var end: Int64 = 0
         var error: KafkaError?
+        /// A damaged batch, at which readers end.
+        var damage: (offset: Int64, error: KafkaError)?
     }
 
     private struct State {
@@ -105,6 +107,7 @@ final class TopicsInMemory: AuditedTopics {
             let records = log.records.values.filter { stretch.contains($0.origin.offset) }
                 .sorted { $0.origin.offset < $1.origin.offset }
             for record in records {
+                if let damage = log.damage, damage.offset <= record.origin.offset { throw damage.error }
                 guard take(partition, [record]) else { return }
             }
         }

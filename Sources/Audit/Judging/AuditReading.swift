@@ -6,6 +6,8 @@ struct AuditReading {
     private(set) var stretches: [TopicPartition: Range<Int64>] = [:]
     private(set) var retained: [EventTable: Timestamp] = [:]
     private(set) var unseen: [Unseen] = []
+    /// Topics whose oldest records cannot be read.
+    private(set) var unreadable: [(topic: Topic, error: KafkaError)] = []
     /// Records of the input topic that are not complete.
     private(set) var open = 0
     /// The time of the first of them.
@@ -34,7 +36,7 @@ struct AuditReading {
                 })
             // Nothing has left the stretch that is looked at if an older record is still there.
             let cut = held.filter { $0.value.lowerBound > 0 && firsts[$0.key] == $0.value.lowerBound }
-            let oldest = try topics.oldestTimes(of: cut)
+            let oldest = try oldestTimes(topics, of: cut, kinds)
             for (partition, offsets) in held.sorted(by: { $0.key < $1.key }) {
                 let start = firsts[partition] ?? offsets.lowerBound
                 let gone = cut[partition] == nil ? nil : oldest[partition] ?? now
@@ -48,7 +50,7 @@ struct AuditReading {
                 }
                 take(input: partition, offsets, start: start, passed: passed[partition], gone: gone, since)
             }
-            oldestOpen = try topics.oldestTimes(of: openStretches).values.min()
+            oldestOpen = try oldestTimes(topics, of: openStretches, kinds).values.min()
         } catch {
             throw .kafka(error)
         }
@@ -56,6 +58,23 @@ struct AuditReading {
         if let name = inputs.first?.topic, open > 0, inputs.allSatisfy({ passed[$0] == nil }) {
             unseen.append(Unseen(.neverRead, name, count: open, detail: "Is it the workers' group?"))
         }
+    }
+
+    /// No times for a topic that cannot be read.
+    private mutating func oldestTimes(
+        _ topics: any AuditedTopics, of stretches: [TopicPartition: Range<Int64>], _ kinds: [TopicPartition: Topic]
+    ) throws(KafkaError) -> [TopicPartition: Timestamp] {
+        var times: [TopicPartition: Timestamp] = [:]
+        for topic in AuditPlan.audited {
+            do throws(KafkaError) {
+                let found = try topics.oldestTimes(of: stretches.filter { kinds[$0.key] == topic })
+                times.merge(found) { first, _ in first }
+            } catch {
+                guard error.isOneTopics else { throw error }
+                unreadable.append((topic, error))
+            }
+        }
+        return times
     }
 
     private mutating func take(
