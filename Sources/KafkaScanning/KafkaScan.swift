@@ -42,7 +42,7 @@ public struct KafkaScan: Sendable {
     ///   is `transient` when no records come for long, though a stretch has not ended: a topic may have lost its end.
     public func read(_ stretches: [TopicPartition: Range<Int64>], _ take: (Batch) -> Bool) throws(KafkaError) {
         let stretches = stretches.filter { !$0.value.isEmpty }
-        var progress = ScanProgress(ends: stretches.mapValues(\.upperBound))
+        var progress = ScanProgress(stretches)
         guard !progress.isFinished else { return }
         // A consumer that only looks on, whatever the operator set for workers.
         let forced = [
@@ -112,26 +112,28 @@ public struct KafkaScan: Sendable {
     }
 }
 
-/// The partitions that a scan is not through with, and where each ends. Pure.
+/// The partitions that a scan is not through with, and what each has still to be read of. Pure.
 struct ScanProgress {
-    private var ends: [TopicPartition: Int64]
+    private var rests: [TopicPartition: Range<Int64>]
 
-    init(ends: [TopicPartition: Int64]) { self.ends = ends }
+    /// - Parameter stretches: none of them empty.
+    init(_ stretches: [TopicPartition: Range<Int64>]) { rests = stretches }
 
-    var isFinished: Bool { ends.isEmpty }
-    func isOpen(_ partition: TopicPartition) -> Bool { ends[partition] != nil }
+    var isFinished: Bool { rests.isEmpty }
+    func isOpen(_ partition: TopicPartition) -> Bool { rests[partition] != nil }
 
-    /// Whether a record belongs to a stretch; its last one, and any behind it, ends the partition.
+    /// Whether a record belongs to a stretch and comes for the first time: librdkafka repeats those before a damaged
+    /// batch. The last one, and any behind it, ends the partition.
     mutating func takes(_ offset: Int64, of partition: TopicPartition) -> Bool {
-        guard let end = ends[partition] else { return false }
-        if offset >= end - 1 { ends[partition] = nil }
-        return offset < end
+        guard let rest = rests[partition], offset >= rest.lowerBound else { return false }
+        rests[partition] = offset >= rest.upperBound - 1 ? nil : offset + 1..<rest.upperBound
+        return offset < rest.upperBound
     }
 
     /// Reading has come to an offset, and all before it was handed over. A broker that lags says that a partition ends
     /// before the stretch does; then the rest is still to come.
     mutating func reached(_ offset: Int64, of partition: TopicPartition) {
-        if let end = ends[partition], offset >= end { ends[partition] = nil }
+        if let rest = rests[partition], offset >= rest.upperBound { rests[partition] = nil }
     }
 }
 

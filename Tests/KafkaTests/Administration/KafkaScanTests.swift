@@ -155,7 +155,7 @@ struct KafkaScanTests {
             TopicPartition(topic: "t", partition: 0), TopicPartition(topic: "t", partition: 1),
             TopicPartition(topic: "t", partition: 2)
         )
-        var progress = ScanProgress(ends: [a: 3, b: 3, c: 3])
+        var progress = ScanProgress([a: 0..<3, b: 0..<3, c: 0..<3])
         #expect([1, 2, 3].map { progress.takes($0, of: a) } == [true, true, false])
         // Offset 2 holds no record.
         #expect([1, 5, 6].map { progress.takes($0, of: b) } == [true, false, false])
@@ -164,12 +164,22 @@ struct KafkaScanTests {
         #expect(progress.isFinished)
     }
 
+    @Test("A record that comes again is no record, and one that comes from before the stretch is none of it")
+    func repeated() {
+        let partition = TopicPartition(topic: "t", partition: 0)
+        var progress = ScanProgress([partition: 5..<9])
+        let offsets: [Int64] = [4, 5, 6, 5, 6, 7]
+        let taken = offsets.map { progress.takes($0, of: partition) }
+        #expect(taken == [false, true, true, false, false, true])
+        #expect(progress.isOpen(partition))
+    }
+
     @Test(
         "A partition whose end lies before that of its stretch has not ended, and one that has lost its last records has"
     )
     func earlyEnd() {
         let partition = TopicPartition(topic: "t", partition: 0)
-        var progress = ScanProgress(ends: [partition: 3])
+        var progress = ScanProgress([partition: 0..<3])
         for offset: Int64 in [0, 2] { progress.reached(offset, of: partition) }
         #expect(progress.isOpen(partition))
         progress.reached(5, of: partition)
