@@ -53,7 +53,8 @@ enum AuditCommand {
             throw .usage("\(since) is still to come: nothing since then could be looked at")
         }
         let report = try audit(
-            kafka, settings, since: since, folder: try arguments[folder] ?? context.temporaryFolder, context)
+            kafka, settings, since: since, folder: try arguments[folder] ?? temporaryFolder(context.environment),
+            context)
         var repaired = note.map { _ in 0 }
         var failure: CommandFailure?
         if let note {
@@ -89,6 +90,11 @@ enum AuditCommand {
         }
         guard let actor, let reason else { throw .usage("--repair needs --actor and --reason") }
         return OperatorNote(actor: actor, reason: reason, at: context.now())
+    }
+
+    /// TMPDIR, or /tmp where it is not set or empty.
+    static func temporaryFolder(_ environment: [String: String]) -> String {
+        environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
 
     private static func identity(
@@ -149,11 +155,6 @@ enum AuditCommand {
             }
         }
     }
-}
-
-extension CommandContext {
-    /// TMPDIR, or /tmp where it is not set or empty.
-    fileprivate var temporaryFolder: String { environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp" }
 }
 
 extension AuditError {
