@@ -201,31 +201,28 @@ extension PostgresLedger {
         return tables
     }
 
-    /// The endpoints that rows wait for; nil for held ones. Each costs a look into the index.
+    /// The endpoints that rows wait for; nil for held ones.
     private func endpointsThatWait() throws(PostgresFailure) -> [String?] {
-        try connection.run(
-            PostgresStatement(
-                """
-                WITH RECURSIVE found AS (
-                    SELECT min(endpoint) AS endpoint FROM retries
-                    UNION ALL SELECT (SELECT min(endpoint) FROM retries WHERE endpoint > found.endpoint) FROM found
-                    WHERE found.endpoint IS NOT NULL)
-                SELECT endpoint FROM found WHERE endpoint IS NOT NULL
-                UNION ALL SELECT NULL WHERE EXISTS (SELECT 1 FROM retries WHERE endpoint IS NULL)
-                """)
-        ).rows.map { $0.optionalText(0) }
+        let held = PostgresStatement("SELECT 1 WHERE EXISTS (SELECT 1 FROM retries WHERE endpoint IS NULL)")
+        return try values(of: "endpoint", in: "retries") + (connection.run(held).rowCount > 0 ? [nil] : [])
     }
 
     /// The services that calls are owed to.
     private func targetsThatAreOwed() throws(PostgresFailure) -> [String] {
+        let topics = Set(Topic.outputs.map { OutboxTarget.topic($0).text })
+        return try values(of: "target", in: "outbox").filter { !topics.contains($0) }
+    }
+
+    /// The few values of a column that begins an index. Each costs a look into the index.
+    private func values(of column: String, in table: String) throws(PostgresFailure) -> [String] {
         try connection.run(
             PostgresStatement(
                 """
                 WITH RECURSIVE found AS (
-                    SELECT min(target) AS target FROM outbox
-                    UNION ALL SELECT (SELECT min(target) FROM outbox WHERE target > found.target) FROM found
-                    WHERE found.target IS NOT NULL)
-                SELECT target FROM found WHERE target IS NOT NULL AND target <> ALL (\(Self.topics))
+                    SELECT min(\(column)) AS value FROM \(table)
+                    UNION ALL SELECT (SELECT min(\(column)) FROM \(table) WHERE \(column) > found.value) FROM found
+                    WHERE found.value IS NOT NULL)
+                SELECT value FROM found WHERE value IS NOT NULL
                 """)
         ).rows.map { $0.text(0) }
     }

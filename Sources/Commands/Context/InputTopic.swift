@@ -18,13 +18,9 @@ protocol InputTopic: Sendable {
 /// The topic as it stands on Kafka.
 struct KafkaInput: InputTopic {
     private let records: TopicRecords
-    private let group: String
-    private let admin: KafkaAdmin
 
     init(_ settings: KafkaSettings, logger: Logger) {
         records = TopicRecords(of: settings.topics[.submitted], settings, logger: logger)
-        group = settings.groupID
-        admin = KafkaAdmin(configuration: settings.client, logger: logger)
     }
 
     func unfinished(
@@ -32,7 +28,7 @@ struct KafkaInput: InputTopic {
     ) throws(KafkaError) -> Int64 {
         let held = try records.held()
         let unknown = held.keys.filter { next[$0] == nil }
-        let committed = try unknown.isEmpty ? [:] : admin.committedOffsets(of: group, in: unknown)
+        let committed = try unknown.isEmpty ? [:] : records.committed(in: unknown)
         var (stretches, leftOut): ([TopicPartition: Range<Int64>], Int64) = ([:], 0)
         for (partition, held) in held {
             let first = max(held.lowerBound, next[partition] ?? committed[partition] ?? held.lowerBound)

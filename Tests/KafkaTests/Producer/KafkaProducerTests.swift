@@ -113,11 +113,7 @@ struct KafkaProducerTests {
         #expect(producer.metrics.render().contains("grantor_kafka_producer_recreations_total 1"))
     }
 
-    @Test("When clients fail too often, records are refused at once instead of waiting")
-    func fatalTooOften() throws {
-        let kafka = try TestKafka.shared
-        let topic = try kafka.makeTopic()
-        let producer = try TestProducer(kafka)
+    private func failTooOften(_ producer: TestProducer, _ topic: String) {
         // All within one minute, however long it takes.
         let now = Instant.now
         producer.producer.clock = { now }
@@ -127,6 +123,14 @@ struct KafkaProducerTests {
             #expect(producer.send(record(topic, 0)) == .accepted)
         }
         producer.producer.failFatally()
+    }
+
+    @Test("When clients fail too often, records are refused at once instead of waiting")
+    func fatalTooOften() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka)
+        failTooOften(producer, topic)
         #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced))
         #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced))
         #expect(producer.producer.isReplacing)
@@ -137,15 +141,7 @@ struct KafkaProducerTests {
         let kafka = try TestKafka.shared
         let topic = try kafka.makeTopic()
         let producer = try TestProducer(kafka)
-        // All within one minute, however long it takes.
-        let now = Instant.now
-        producer.producer.clock = { now }
-        for _ in 0..<KafkaProducer.recreationsPerMinute {
-            producer.producer.failFatally()
-            #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced))
-            #expect(producer.send(record(topic, 0)) == .accepted)
-        }
-        producer.producer.failFatally()
+        failTooOften(producer, topic)
         for _ in 0..<2 { #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced)) }
         #expect(producer.producer.client == nil && producer.producer.outstanding > 0)
         producer.close()
