@@ -14,28 +14,23 @@ extension PostgresLedger: LedgerOperator {
 
     public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
         try read { (_) throws(PostgresFailure) in
-            let (grants, answers) = (GrantTable(connection: connection), AnswerTable(connection: connection))
-            let retries = RetryTable(connection: connection)
-            let questions = keys.map { key in
-                (
-                    grants: grants.all(of: key), answers: answers.all(of: [key]), waiting: retries.all(of: key),
-                    later: retries.later(of: key)
-                )
-            }
+            // Each once, however often it is asked for.
+            let asked = Array(Set(keys))
+            let grants = GrantTable(connection: connection).all(of: asked)
+            let answers = AnswerTable(connection: connection).all(of: asked)
+            let waiting = RetryTable(connection: connection).all(of: asked)
             // All in one round trip.
-            let results = try connection.run(
-                questions.flatMap {
-                    [$0.grants.statement, $0.answers.statement, $0.waiting.statement, $0.later.statement]
-                })
-            var records: [SubmissionRecord] = []
-            for (place, question) in questions.enumerated() {
-                let grants = question.grants.read(results[4 * place])
-                let answers = question.answers.read(results[4 * place + 1])
-                records.append(
-                    SubmissionRecord(
-                        grants: grants.known.reversed(), answer: answers.known.first,
-                        waiting: question.waiting.read(results[4 * place + 2]), owed: [],
-                        later: grants.later + answers.later.count + question.later.read(results[4 * place + 3])))
+            let results = try connection.run([grants.statement, answers.statement, waiting.statement])
+            let (foundGrants, foundWaiting) = (grants.read(results[0]), waiting.read(results[2]))
+            let found = answers.read(results[1])
+            let foundAnswers = Dictionary(found.known.map { ($0.claimant.submissionKey, $0) }) { first, _ in first }
+            var records = keys.map { key in
+                let (grants, waiting) = (foundGrants[key], foundWaiting[key])
+                return SubmissionRecord(
+                    grants: grants?.known.reversed() ?? [], answer: foundAnswers[key], waiting: waiting?.known ?? [],
+                    owed: [],
+                    later: (grants?.later ?? 0) + (waiting?.later ?? 0)
+                        + found.later.count { $0.claimant.submissionKey == key })
             }
             try addOwed(to: &records, of: keys)
             return records

@@ -38,8 +38,9 @@ struct LookupPlanTests {
         if hasStatistics { try ledger.connection.script("ANALYZE") }
         // A grant, a failure and one that is held: the word is their transaction.
         #expect(try ledger.find("17", limit: 50).hits.count == 3)
-        let pages = ledger.connection.prepared.keys.filter { $0.contains("LIMIT $2::bigint") }
-        #expect(pages.count >= 18)
+        let pages = ledger.connection.prepared.keys.filter { $0.contains("LIMIT asked.most") }
+        // One for each table and kind of id.
+        #expect(pages.count == 12)
         for sql in pages {
             let plan = try ledger.connection.plan(of: sql)
             for table in ["grants", "answers", "retries"] where sql.contains("FROM \(table) ") {
@@ -47,7 +48,7 @@ struct LookupPlanTests {
                 // All rows from the newest on, each held against the word.
                 #expect(!plan.contains { $0.hasPrefix("Index Cond: (sequence < ") }, "\(sql) \(plan)")
                 #expect(plan.contains { $0.contains("\(table)_") && !$0.contains("_pkey") }, "\(plan)")
-                if sql.contains("user_id = $3") || sql.contains("order_id = $3") {
+                if sql.contains("user_id = asked") || sql.contains("order_id = asked") {
                     // The newest rows of a user with a million are read, and no others.
                     #expect(!plan.contains { $0.contains("Sort") }, "\(sql) \(plan)")
                 }
@@ -69,5 +70,27 @@ struct LookupPlanTests {
         proxy.cut(after: 4, .beforeStatements)
         #expect(try ledger.find("17", limit: 50).hits.isEmpty)
         #expect(proxy.isArmed)
+    }
+
+    @Test("Many words and submissions are asked for by as many statements as one")
+    func together() throws {
+        let database = try TemporaryLedger()
+        defer { database.remove() }
+        _ = try database.subject().own()
+        let ledger = try PostgresLedger(try database.configuration())
+        try ledger.connection.script(Self.filling)
+        let keys = (1...16).map { SubmissionKey(bundleID: "app", submissionID: SubmissionID("s-\($0)")) }
+        let words = keys.indices.map { Search("u-\(16 - $0)", limit: 1 + $0 % 3) }
+        _ = try (ledger.submission(keys[0]), ledger.results(of: [words[0]]))
+        let prepared = ledger.connection.prepared
+        let (records, results) = try (ledger.records(of: keys), ledger.results(of: words))
+        #expect(ledger.connection.prepared == prepared)
+        // Each as if it had been asked for alone.
+        for (key, record) in zip(keys, records) { #expect(try ledger.submission(key) == record) }
+        for (word, result) in zip(words, results) {
+            #expect(try ledger.find(word.word, limit: word.limit) == result)
+            #expect(result.hits.allSatisfy { $0.row.claimant.userID.rawValue == word.word })
+            #expect(result.hits.count == min(word.limit, 3) && result.hasMore == (word.limit < 3))
+        }
     }
 }

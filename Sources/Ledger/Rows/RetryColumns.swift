@@ -100,10 +100,10 @@ public enum RetryColumns: Int32, RecordColumn {
             AND coalesce(environment, 'production') IN ('production', 'sandbox'))
         """
 
-    public static let selection = """
-        SELECT \(selected), \(Attempted.selected)
-        FROM retries JOIN partitions ON partitions.number = retries.origin_partition
-        """
+    /// What ``selection`` selects, and the tables that it joins to `retries`.
+    public static let shown = "\(selected), \(Attempted.selected)"
+    public static let joins = "JOIN partitions ON partitions.number = retries.origin_partition"
+    public static let selection = "SELECT \(shown) FROM retries \(joins)"
 
     /// A row as ``selection`` finds it. Nil for evidence or an environment that only a later version knows, and for a
     /// digest that no version writes.

@@ -124,12 +124,18 @@ struct AnswerTable {
             PostgresStatement("DELETE FROM answers WHERE sequence = ANY($1::bigint[])") { columns.add(to: &$0) })
     }
 
-    /// Failures, or repeats.
+    /// Failures, or repeats. Both share a statement where an id is looked for.
     func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow> {
-        ListPage(
-            AnswerColumns.selection, of: "answers", where: "reason IS \(query.state == .failed ? "NOT NULL" : "NULL")",
+        let namesAnID = query.namesAnID
+        return ListPage(
+            AnswerColumns.selection, of: "answers",
+            where: namesAnID ? "TRUE" : "reason IS \(query.state == .failed ? "NOT NULL" : "NULL")",
             before: query.before, limit: query.limit,
             [
+                (
+                    "CASE WHEN reason IS NULL THEN 'repeated' ELSE 'failed' END = ?",
+                    namesAnID ? query.state.rawValue : nil
+                ),
                 ("answers.app = ?", query.bundleID?.rawValue),
                 (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("submission_id = ?", query.submissionID?.rawValue),

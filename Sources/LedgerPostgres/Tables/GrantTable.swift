@@ -245,16 +245,15 @@ struct GrantTable {
         return Set(try connection.run(statement).rows.map { $0.identifier(0) })
     }
 
-    /// The grants of one submission, the newest first, and how many of its rows only a later version can read.
-    func all(of submission: SubmissionKey) -> PostgresQuestion<(known: [GrantRow], later: Int)> {
+    /// The grants of some submissions, the newest first.
+    func all(of submissions: [SubmissionKey]) -> PostgresQuestion<[SubmissionKey: KnownRows<GrantRow>]> {
         var columns = PostgresColumns(types: [.text, .text])
-        columns.submission(submission)
+        for submission in submissions { columns.submission(submission) }
         let statement = Self.select(
             "$1::text[], $2::text[]", HashedIndex.condition("grants.submission_id", "a"), columns,
             rest: "WHERE products.app = b ORDER BY grants.sequence DESC")
         return PostgresQuestion(statement) { result in
-            let known = result.rows.compactMap { GrantColumns.grant($0) }
-            return (known, result.rowCount - known.count)
+            KnownRows.bySubmission(result, GrantColumns.self) { GrantColumns.grant($0) }
         }
     }
 

@@ -32,15 +32,24 @@ extension NarrowedQuery {
     }
 }
 
+/// The pages of a table with one form have one text, and differ in their values alone.
+private struct PageForm: Hashable {
+    let table: String
+    let condition: String
+    /// A parameter stands as `?` in each.
+    let filters: [String]
+    let plan: PagePlan
+}
+
 /// A page of a list, the newest first by the sequence of its table. Rows that are read as nil are left out.
 struct ListPage<Row> {
-    private let sql: String
+    private let selection: String
+    fileprivate let form: PageForm
     private let values: [String?]
     private let before: Int64
-    fileprivate let limit: Int
+    private let limit: Int
     private let sequence: Int32
     fileprivate let read: (PostgresRow) -> Row?
-    fileprivate let plan: PagePlan
 
     /// - Parameters:
     ///   - condition: Of all lists of the table.
@@ -53,83 +62,136 @@ struct ListPage<Row> {
         _ filters: [(String, value: String?)], plan: PagePlan, sequence: Int32, read: @escaping (PostgresRow) -> Row?
     ) {
         let filters = filters.filter { $0.value != nil }
-        let isBefore = "\(table).sequence < $1::bigint"
-        // The planner thinks that a third of the table is before a value that it does not see. It would read the index
-        // of the sequence for that.
-        var conditions = [plan == .few ? "(\(isBefore)) IS TRUE" : isBefore, condition]
-        for (index, filter) in filters.enumerated() {
-            conditions.append(filter.0.replacing("?", with: "$\(index + 3)::text"))
-        }
-        sql = """
-            \(selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(table).sequence DESC
-            LIMIT $2::bigint
-            """
-        values = filters.map(\.value)
-        (self.before, self.limit, self.sequence, self.read) = (before ?? .max, limit, sequence, read)
-        self.plan = plan
+        self.init(
+            selection, PageForm(table: table, condition: condition, filters: filters.map(\.0), plan: plan),
+            filters.map(\.value), before: before ?? .max, limit: limit, sequence: sequence, read: read)
     }
 
-    fileprivate func statement(_ rest: Rest? = nil) -> PostgresStatement {
-        PostgresStatement(sql) {
-            $0.integer(rest?.before ?? before)
-            $0.integer(rest?.limit ?? limit)
+    private init(
+        _ selection: String, _ form: PageForm, _ values: [String?], before: Int64, limit: Int, sequence: Int32,
+        read: @escaping (PostgresRow) -> Row?
+    ) {
+        (self.selection, self.form, self.values) = (selection, form, values)
+        (self.before, self.limit, self.sequence, self.read) = (before, limit, sequence, read)
+    }
+
+    // MARK: Statements
+
+    /// The text of a page, with names for the sequence that it begins before, its limit and its values.
+    private func sql(before: String, limit: String, value: (Int) -> String) -> String {
+        let isBefore = "\(form.table).sequence < \(before)"
+        // The planner thinks that a third of the table is before a value that it does not see. It would read the index
+        // of the sequence for that.
+        var conditions = [form.plan == .few ? "(\(isBefore)) IS TRUE" : isBefore, form.condition]
+        for (index, filter) in form.filters.enumerated() {
+            conditions.append(
+                filter.split(separator: "?", omittingEmptySubsequences: false).joined(separator: value(index)))
+        }
+        return """
+            \(selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(form.table).sequence DESC
+            LIMIT \(limit)
+            """
+    }
+
+    /// The statement of a page that has a plan of its own.
+    fileprivate var statement: PostgresStatement {
+        PostgresStatement(sql(before: "$1::bigint", limit: "$2::bigint") { "$\($0 + 3)::text" }) {
+            $0.integer(before)
+            $0.integer(limit)
             for value in values { $0.text(value) }
         }
     }
 
-    fileprivate struct Rest {
-        let before: Int64
-        let limit: Int
+    /// One statement for this page and others of its form. Each row says in its last column whose it is.
+    fileprivate func statement(with pages: [Self]) -> PostgresStatement {
+        var columns = PostgresColumns(types: [.integer, .integer] + values.map { _ in .text })
+        for page in pages {
+            columns.integer(page.before)
+            columns.integer(page.limit)
+            for value in page.values { columns.text(value) }
+        }
+        let arrays = values.indices.map { ", $\($0 + 3)::text[]" }.joined()
+        let names = values.indices.map { "value_\($0), " }.joined()
+        return PostgresStatement(
+            """
+            SELECT page.*, asked.place
+            FROM unnest($1::bigint[], $2::bigint[]\(arrays)) WITH ORDINALITY AS asked (before, most, \(names)place)
+            CROSS JOIN LATERAL (\(sql(before: "asked.before", limit: "asked.most") { "asked.value_\($0)" })) AS page
+            """
+        ) { columns.add(to: &$0) }
+    }
+
+    /// Which pages are asked for together: places in an array, those with plans of their own alone and last.
+    fileprivate static func groups(_ pages: [Self]) -> [[Int]] {
+        let together = Dictionary(grouping: pages.indices.filter { !pages[$0].isAlone }) { pages[$0].form }
+        return together.values.sorted { $0[0] < $1[0] } + pages.indices.filter { pages[$0].isAlone }.map { [$0] }
+    }
+
+    /// Whether the server must see its values.
+    fileprivate var isAlone: Bool { form.plan == .byValues }
+
+    /// A page's rows in its order. The server need not keep it where it joins.
+    fileprivate func ordered(_ rows: [PostgresRow]) -> [PostgresRow] {
+        rows.sorted { $0.integer(sequence) > $1.integer(sequence) }
     }
 
     /// The rest that is still to be asked for. A page that is not full is the last one, so as many rows follow as were
     /// left out.
-    fileprivate func rest(_ rows: [Row], after result: PostgresResult, asked: Int) -> Rest? {
-        guard rows.count < limit, result.rowCount == asked, let last = result.rows.suffix(1).first else { return nil }
-        return Rest(before: last.integer(sequence), limit: limit - rows.count)
+    fileprivate func rest(after rows: [PostgresRow], read count: Int) -> Self? {
+        guard count < limit, rows.count == limit, let last = rows.last else { return nil }
+        return Self(
+            selection, form, values, before: last.integer(sequence), limit: limit - count, sequence: sequence,
+            read: read)
     }
 
     /// The same page, its rows as something else.
     func map<Other>(_ change: @escaping (Row) -> Other) -> ListPage<Other> {
         ListPage<Other>(
-            sql: sql, values: values, before: before, limit: limit, sequence: sequence,
-            read: { row in read(row).map(change) }, plan: plan)
-    }
-
-    private init(
-        sql: String, values: [String?], before: Int64, limit: Int, sequence: Int32,
-        read: @escaping (PostgresRow) -> Row?, plan: PagePlan
-    ) {
-        (self.sql, self.values, self.before, self.limit) = (sql, values, before, limit)
-        (self.sequence, self.read, self.plan) = (sequence, read, plan)
+            selection, form, values, before: before, limit: limit, sequence: sequence,
+            read: { row in read(row).map(change) })
     }
 }
 
 extension PostgresConnection {
-    /// The rows of several pages, all asked for in one round trip. Needs an open transaction, which plans by values
-    /// from there on.
+    /// The rows of several pages, asked for in one round trip, and in another one where rows were left out. Needs an
+    /// open transaction, which plans by values from the first page on that needs it.
     func rows<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[Row]] {
-        let byValues = PostgresStatement("SET LOCAL plan_cache_mode = force_custom_plan")
-        let order =
-            pages.indices.filter { pages[$0].plan != .byValues } + pages.indices.filter { pages[$0].plan == .byValues }
-        let first = order.firstIndex { pages[$0].plan == .byValues }
-        var statements = order.map { pages[$0].statement() }
-        if let first { statements.insert(byValues, at: first) }
-        var results = try run(statements)
-        if let first { results.remove(at: first) }
         var rows = [[Row]](repeating: [], count: pages.count)
-        for (index, result) in zip(order, results) {
-            let page = pages[index]
-            rows[index] = result.rows.compactMap(page.read)
-            var rest = page.rest(rows[index], after: result, asked: page.limit)
-            while let next = rest {
-                let result = try run(page.statement(next))
-                rows[index] += result.rows.compactMap(page.read)
-                rest = page.rest(rows[index], after: result, asked: next.limit)
+        var open = Array(pages.enumerated())
+        while !open.isEmpty {
+            let found = try found(open.map(\.element))
+            open = zip(open, found).compactMap { page, found in
+                let read = found.compactMap(page.element.read)
+                rows[page.offset] += read
+                return page.element.rest(after: found, read: read.count).map { (page.offset, $0) }
             }
         }
         return rows
     }
 
     func rows<Row>(_ page: ListPage<Row>) throws(PostgresFailure) -> [Row] { try rows([page]).first ?? [] }
+
+    private func found<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[PostgresRow]] {
+        let groups = ListPage.groups(pages)
+        var statements = groups.map { group in
+            let page = pages[group[0]]
+            return page.isAlone ? page.statement : page.statement(with: group.map { pages[$0] })
+        }
+        let first = groups.firstIndex { pages[$0[0]].isAlone }
+        if let first {
+            statements.insert(PostgresStatement("SET LOCAL plan_cache_mode = force_custom_plan"), at: first)
+        }
+        var results = try run(statements)
+        if let first { results.remove(at: first) }
+        var found = [[PostgresRow]](repeating: [], count: pages.count)
+        for (group, result) in zip(groups, results) {
+            guard !pages[group[0]].isAlone else {
+                found[group[0]] = Array(result.rows)
+                continue
+            }
+            for row in result.rows { found[group[Int(row.integer(result.lastColumn)) - 1]].append(row) }
+            for place in group { found[place] = pages[place].ordered(found[place]) }
+        }
+        return found
+    }
 }

@@ -235,23 +235,31 @@ struct RetryTable {
             answers: try AnswerTable(connection: connection).answers(keys))
     }
 
-    private static let isOfSubmission = "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"
-
-    func all(of key: SubmissionKey) -> PostgresQuestion<[RetryRow]> {
+    /// The rows of some submissions, the oldest first.
+    func all(of keys: [SubmissionKey]) -> PostgresQuestion<[SubmissionKey: KnownRows<RetryRow>]> {
+        var columns = PostgresColumns(types: [.text, .text])
+        for key in keys { columns.submission(key) }
         let statement = PostgresStatement(
-            "\(RetryColumns.selection) WHERE \(Self.isOfSubmission) ORDER BY retries.sequence"
-        ) { $0.submission(key) }
-        return PostgresQuestion(statement) { $0.rows.compactMap { RetryColumns.row($0) } }
+            """
+            SELECT \(RetryColumns.shown) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
+            JOIN retries ON \(HashedIndex.condition("submission_id", "a")) AND app = b \(RetryColumns.joins)
+            ORDER BY retries.sequence
+            """
+        ) { columns.add(to: &$0) }
+        return PostgresQuestion(statement) { result in
+            KnownRows.bySubmission(result, RetryColumns.self) { RetryColumns.row($0) }
+        }
     }
 
     /// Makes rows that no worker has due at once.
     /// - Returns: How many the submission has.
     func makeDue(_ key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> Int {
-        let count = try connection.ask(all(of: key)).count
+        let count = try connection.ask(all(of: [key]))[key]?.known.count ?? 0
         _ = try connection.run(
             PostgresStatement(
                 """
-                UPDATE retries SET due_at = $3::bigint, takings = 0 WHERE \(Self.isOfSubmission)
+                UPDATE retries SET due_at = $3::bigint, takings = 0
+                WHERE \(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text
                     AND leased_until IS NULL
                 """
             ) {
@@ -261,23 +269,19 @@ struct RetryTable {
         return count
     }
 
-    /// Rows of a submission that only a later version can read.
-    func later(of key: SubmissionKey) -> PostgresQuestion<Int> {
-        let statement = PostgresStatement(
-            "SELECT count(*) FROM retries WHERE \(Self.isOfSubmission) AND NOT \(RetryColumns.isKnown)"
-        ) { $0.submission(key) }
-        return PostgresQuestion(statement) { $0.first?.int(0) ?? 0 }
-    }
-
     /// Rows that are retrying, or held.
     func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow> {
-        let isOfState = query.state == .held ? "endpoint IS NULL" : "endpoint IS NOT NULL"
+        // Both states share a statement where an id is looked for. Indexes of whole states are of no use to it.
+        let namesAnID = query.namesAnID
         return ListPage(
             RetryColumns.selection, of: "retries",
-            // Indexes of whole states are of no use to who looks for an id, and the planner is kept from them.
-            where: query.namesAnID ? "(\(isOfState)) IS TRUE" : isOfState,
+            where: namesAnID ? "TRUE" : query.state == .held ? "endpoint IS NULL" : "endpoint IS NOT NULL",
             before: query.before, limit: query.limit,
             [
+                (
+                    "CASE WHEN endpoint IS NULL THEN 'held' ELSE 'retrying' END = ?",
+                    namesAnID ? query.state.rawValue : nil
+                ),
                 ("app = ?", query.bundleID?.rawValue), (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 (HashedIndex.condition("submission_id", "?"), query.submissionID?.rawValue),
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
