@@ -119,13 +119,14 @@ public struct LocalChecker: Sendable {
         return decideLocally(receipt, subject)
     }
 
-    /// Of a receipt in the style of iOS 6 only verifyReceipt can tell whether it is Apple's.
+    /// Of a receipt in the style of iOS 6 only verifyReceipt can tell whether it is Apple's. One that waits goes on to
+    /// be asked about there, also where the app's setting has changed: our own configuration fails no purchase.
     private func check(
         _ receipt: TransactionReceipt, _ text: ReceiptText, _ submission: inout Submission, _ rules: AppRules,
         isRow: Bool, at now: Timestamp
     ) -> Outcome {
         if let rejection = receipt.contradiction(with: rules.app) { return .concluded(.rejected(rejection)) }
-        guard rules.receipts == .verifyReceipt else {
+        guard rules.receipts == .verifyReceipt || isRow else {
             let detail = "It is a transactionReceipt in the style of iOS 6, which only verifyReceipt can authenticate."
             return .concluded(.rejected(Rejection(.receiptMalformed, detail, transactionID: receipt.transactionID)))
         }

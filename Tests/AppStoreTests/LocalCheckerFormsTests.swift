@@ -10,14 +10,14 @@ struct LocalCheckerFormsTests {
 
     private func check(
         _ evidence: Evidence, receipts: ReceiptMethod = .local, transactionID: TransactionID? = nil,
-        at now: Timestamp = Fixture.now
+        isRow: Bool = false, at now: Timestamp = Fixture.now
     ) throws -> (verdict: Verdict?, calls: [String]) {
         let roots =
             if case .receipt = evidence { try Self.receiptSigning.get().roots } else { try SignedToken.chain.roots() }
         let checker = LocalChecker(
             apps: [try QuestionScript.rules(receipts: receipts)], verifiers: SignatureVerifiers(roots: roots))
         var submission = Fixture.submission(transactionID: transactionID, evidence: evidence)
-        switch checker.check(&submission, at: now) {
+        switch checker.check(&submission, isRow: isRow, at: now) {
         case .concluded(let verdict): return (verdict, [])
         case .ask(let question):
             let script = try QuestionScript(question, [QuestionScript.reply(Self.answer)])
@@ -98,6 +98,9 @@ struct LocalCheckerFormsTests {
             #expect(verdict?.reason == .receiptMalformed)
             guard case .rejected(let rejection) = verdict else { return }
             #expect(rejection.detail.contains("transactionReceipt in the style of iOS 6"))
+            // It waited for verifyReceipt, and the app's setting has changed since.
+            let waiting = try check(evidence, receipts: method, isRow: true)
+            #expect(waiting.calls == ["production passwordfirst"] && waiting.verdict?.granted == ["1001"])
         }
         let foreign = Evidence.receipt(base64: EvidenceText(TransactionReceiptTests.base64(bid: "com.example.clone")))
         #expect(try check(foreign, receipts: .verifyReceipt).verdict?.reason == .bundleMismatch)
@@ -126,6 +129,21 @@ struct LocalCheckerFormsTests {
         let run = try QuestionScript(question, [QuestionScript.reply(Self.answer), reply])
         #expect(run.calls.last == "production /inApps/v1/transactions/1001")
         #expect(run.verdict?.granted == ["1001"])
+    }
+
+    @Test("A hold of a receipt in the style of iOS 6 stands where its transaction is not found")
+    func transactionReceiptHeld() throws {
+        let text = EvidenceText(TransactionReceiptTests.base64())
+        let submission = Fixture.submission(evidence: .receipt(base64: text))
+        let app = Fixture.app(products: .catalogue(["gems": Product(id: "gems", type: .autoRenewable, items: [])]))
+        let question = ReceiptQuestion(
+            subject: QuestionSubject(
+                submission: submission, rules: try QuestionScript.rules(app, hasKey: true)),
+            base64: text.bytes[...], fingerprint: ReceiptFingerprint(transactions: ["1001"]))
+        let run = try QuestionScript(
+            question, [QuestionScript.reply(Self.answer), ServerAPIScript.error(4_040_010)])
+        #expect(run.calls.last == "production /inApps/v1/transactions/1001")
+        #expect(run.verdict?.hold == .productContradicted)
     }
 
     private static let token = "5b0e2b52-6a2e-4a3b-9d1c-0f3f1c9f1a11"

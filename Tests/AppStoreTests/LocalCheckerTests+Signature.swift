@@ -24,7 +24,7 @@ extension LocalCheckerTests {
         let app = Fixture.app(sandbox: .reject, accountToken: .required)
         let run = try check(
             receipt(entry()), app: app, receipts: .local, hasKey: true, replies: [ServerAPIScript.notFound])
-        #expect(run.call == "production /inApps/v2/history/1001?sort=ASCENDING")
+        #expect(run.call == "production /inApps/v2/history/1001?sort=DESCENDING")
         #expect(run.verdict == .retry(.noLongerFound, notBefore: nil), "Apple signed the receipt")
     }
 
@@ -37,7 +37,7 @@ extension LocalCheckerTests {
                 == .productContradicted, "the receipt's word is the better one")
         #expect(
             try check(evidence, receipts: .local, hasKey: true).call
-                == "production /inApps/v2/history/1001?sort=ASCENDING")
+                == "production /inApps/v2/history/1001?sort=DESCENDING")
     }
 
     @Test("takes the id of an original for what was restored from it")
@@ -60,7 +60,7 @@ extension LocalCheckerTests {
             try check(evidence, receipts: .local, transactionID: "7").verdict?.reason == .transactionNotFound)
         #expect(
             try check(evidence, receipts: .local, hasKey: true, transactionID: "7").call
-                == "production /inApps/v2/history/1001?sort=ASCENDING")
+                == "production /inApps/v2/history/1001?sort=DESCENDING")
         #expect(try check(receipt(), receipts: .local, hasKey: true).verdict?.reason == .transactionNotFound)
     }
 

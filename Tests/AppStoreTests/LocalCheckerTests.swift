@@ -272,13 +272,13 @@ struct LocalCheckerTests {
         }
         let history = "production /inApps/v2/history/"
         #expect(try call("2", "gems") == "production /inApps/v1/transactions/2")
-        #expect(try call("7") == history + "1?sort=ASCENDING")
+        #expect(try call("7") == history + "1?sort=DESCENDING")
         let restored = try receipt(entry("21", product: "level", changing: [1705: ReceiptBuilder.utf8("20")]))
         let original = try check(restored, receipts: .serverAPI, hasKey: true, transactionID: "20")
         #expect(original.call == "production /inApps/v1/transactions/20")
-        #expect(try call(nil, "level") == history + "2?sort=ASCENDING&productId=level")
-        #expect(try call(nil, "pass") == history + "1?sort=ASCENDING")
-        #expect(try call() == history + "1?sort=ASCENDING")
+        #expect(try call(nil, "level") == history + "2?sort=DESCENDING&productId=level")
+        #expect(try call(nil, "pass") == history + "1?sort=DESCENDING")
+        #expect(try call() == history + "1?sort=DESCENDING")
         let empty = try check(receipt(), receipts: .serverAPI, hasKey: true)
         #expect(empty.verdict?.reason == .transactionNotFound)
         let claimed = try check(receipt(), receipts: .serverAPI, hasKey: true, transactionID: "2")
@@ -303,7 +303,7 @@ struct LocalCheckerTests {
         let original = ServerAPIScript.transaction(
             "20", ["productId": "\"level\"", "type": "\"Non-Consumable\""])
         let other = ServerAPIScript.transaction("30", ["originalTransactionId": "\"20\""])
-        #expect(try run([original]).call == "production /inApps/v2/history/20?sort=ASCENDING")
+        #expect(try run([original]).call == "production /inApps/v2/history/20?sort=DESCENDING")
         #expect(try run([original]).verdict?.granted == ["20"])
         #expect(try run([original], claimed: nil).verdict?.granted == ["20"])
         #expect(try run([original, other]).verdict?.granted == ["20"], "nothing else is claimed")

@@ -46,10 +46,10 @@ struct ProvenPurchase: Hashable, Sendable {
 
 /// The pages of a history, put together.
 ///
-/// A transaction that changes while the pages are read is sent again, as one that was refunded in between. The latest
-/// word on it counts: with both, the older one would be granted. Of two words of one moment the cancelled one counts.
+/// A transaction may be sent twice, as one that was refunded while the pages were read. The latest word on it counts:
+/// with both, the older one would be granted. Of two words of one moment the cancelled one counts.
 struct PurchaseHistory: Sendable {
-    /// Most transactions that are kept: one customer's, in one app.
+    /// Most transactions that are kept: one customer's latest, in one app.
     static let maxTransactions = 10_000
 
     private struct Entry {
@@ -88,8 +88,8 @@ struct PurchaseHistory: Sendable {
     private var hasNameless = false
 
     var isEmpty: Bool { entries.isEmpty }
-    /// The purchases that can be read.
-    var purchases: [Purchase] { entries.compactMap(\.readable) }
+    /// The purchases that can be read, the latest change last.
+    var purchases: [Purchase] { entries.reversed().compactMap(\.readable) }
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 
     /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.

@@ -11,6 +11,7 @@ import Contract
 /// - Then a refusal counts for a receipt that is proven to be forged. For every other receipt it is a doubt, because
 ///   this version may not know the form of a genuine one.
 /// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
+/// - A reply that still lacks some of them is a doubt where all of the receipt is claimed: its verdict would be final.
 /// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API
 ///   has.
 ///
@@ -143,15 +144,19 @@ struct ReceiptQuestion: AppleQuestion {
         let conclusion = ClaimPolicy(app: app, submission: submission).conclusion(
             on: purchases, beside: unreadable, by: .verifyReceipt, attestsTokens: false)
         let isInDoubt = response.records.contains(where: isClaimedInDoubt) || isContradicted(purchases, submission)
+        let isWhole = submission.claim.transactionID != nil || fingerprint.isWhole(in: response)
+        func unlessMoreComes(_ verdict: Verdict) -> Verdict { isWhole ? verdict : verdict.unlessMoreComes }
         switch conclusion {
-        case .tokensUnknown(let verdict): return askServerAPI(otherwise: verdict)
+        case .tokensUnknown(let verdict): return askServerAPI(otherwise: unlessMoreComes(verdict))
         case .verdict(.rejected(let rejection)) where isInDoubt:
             return askServerAPI(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
         // A purchase about which Apple contradicts itself is passed over beside others that pass. The history knows
         // more.
         case .verdict(.verified(let passed, let verifiedBy)) where isInDoubt:
-            return askServerAPI(otherwise: .verified(passed, by: verifiedBy))
-        case .verdict(let verdict): return verdict.isOpen ? askServerAPI(otherwise: verdict) : .verdict(verdict)
+            return askServerAPI(otherwise: unlessMoreComes(.verified(passed, by: verifiedBy)))
+        case .verdict(let known):
+            let verdict = unlessMoreComes(known)
+            return verdict.isOpen ? askServerAPI(otherwise: verdict) : .verdict(verdict)
         }
     }
 
@@ -272,7 +277,8 @@ struct ReceiptQuestion: AppleQuestion {
     private func askForTransaction(otherwise verdict: Verdict) -> QuestionStep {
         guard let (_, receipt) = TransactionReceipt.read(EvidenceText(base64)) else { return .verdict(verdict) }
         let target = ServerAPIQuestion.Target.transaction(receipt.transactionID)
-        return .ask(ServerAPIQuestion(subject: subject, target: target, isAttested: true, in: environment))
+        return .ask(
+            ServerAPIQuestion(subject: subject, target: target, isAttested: true, in: environment).otherwise(verdict))
     }
 
     /// Nil for one of another form than a container, such as the receipts of iOS 6.
@@ -282,6 +288,8 @@ struct ReceiptQuestion: AppleQuestion {
 extension VerifyReceiptResponse {
     /// Whether it says whose it is and what was bought.
     fileprivate var isWhole: Bool { bundleID != nil && !records.isEmpty }
+
+    fileprivate func names(_ transaction: TransactionID) -> Bool { records.contains { $0.names(transaction) } }
 }
 
 extension Verdict {
@@ -326,12 +334,14 @@ struct ReceiptFingerprint: Hashable, Sendable {
     /// - Parameter isFresh: Whether the reply came over a connection without other requests. It then cannot belong to
     ///   another request, even if Apple formats the creation time differently or leaves purchases out.
     func matches(_ response: VerifyReceiptResponse, isFresh: Bool) -> Bool {
-        func isNamed(_ transaction: TransactionID) -> Bool { response.records.contains { $0.names(transaction) } }
-        if isFresh { return transactions.isEmpty || transactions.contains(where: isNamed) }
+        if isFresh { return transactions.isEmpty || transactions.contains { response.names($0) } }
         // Nothing would tie the reply to the receipt.
         guard !transactions.isEmpty || createdAt == nil || response.receiptCreatedAt != nil else { return false }
-        return isOfMoment(response) && transactions.allSatisfy(isNamed)
+        return isOfMoment(response) && isWhole(in: response)
     }
+
+    /// Whether a reply names all purchases of the receipt whose ids are kept.
+    func isWhole(in response: VerifyReceiptResponse) -> Bool { transactions.allSatisfy { response.names($0) } }
 
     private func isOfMoment(_ response: VerifyReceiptResponse) -> Bool {
         guard let createdAt, let attested = response.receiptCreatedAt else { return true }

@@ -30,7 +30,8 @@ struct ServerAPIQuestion: AppleQuestion {
         case history(of: ProvenCustomer)
     }
 
-    /// Most pages that are read for one question, those that were read in vain included; 20 transactions each.
+    /// Most pages that are read for one question, those that were read in vain included; 20 transactions each. A longer
+    /// history counts by its latest changes: purchases in them are granted, and any other answer is a doubt.
     static let maxPages = 500
     /// Most times that a history is begun again because it changed while it was read.
     static let maxRestarts = 2
@@ -219,7 +220,8 @@ struct ServerAPIQuestion: AppleQuestion {
         next.pending = nil
         for transaction in transactions { next.history.add(transaction) }
         next.pages += 1
-        guard page.hasMore else {
+        let isCut = page.hasMore && (next.pages >= Self.maxPages || next.history.isTooLong)
+        guard page.hasMore, !isCut else {
             // An empty history tells nothing.
             if case .history(let customer) = target, !next.history.isEmpty, !next.history.holdsAny(of: customer) {
                 return conclude(
@@ -231,9 +233,10 @@ struct ServerAPIQuestion: AppleQuestion {
             if next.claimedByReceipt != nil, case .doubt(.notFoundYet, .rejected) = verdict {
                 return conclude(.retry(.noLongerFound, notBefore: nil))
             }
-            return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
+            if case .verified = verdict, !next.lacksProven { return conclude(verdict) }
+            return conclude(isCut || next.lacksProven ? verdict.unlessMoreComes : verdict)
         }
-        guard next.pages < Self.maxPages, !next.history.isTooLong, let end = page.revision, end != revision else {
+        guard let end = page.revision, end != revision else {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
         }
         next.revision = end

@@ -39,7 +39,7 @@ enum RetryStep: Sendable {
 /// - A submission waits as long as it has been tried, from 4 seconds to 15 minutes, with equal jitter. Attempts are not
 ///   counted for that: four that failed within a moment say no more than one.
 /// - A doubt is a reply of Apple's that may not be its last word. It becomes final once at least five doubting replies
-///   came and its clock has run for six hours. The clock runs only between doubting replies.
+///   with its cause came and the clock has run for six hours. The clock runs only between doubting replies.
 /// - The time between other replies that decide nothing is summed up as well. As long as a doubt may last, and at most
 ///   for six hours, it is retried in silence. Then it is held as `no_decision`, so that people hear of it, and tried at
 ///   the same pace.
@@ -113,7 +113,9 @@ struct RetryPolicy: Sendable {
         let doubt = Doubt(
             replies: before.replies + 1, elapsed: before.elapsed + ran.wholeMilliseconds, runningSince: wall)
         state.doubt = doubt
-        return doubt.replies < doubtReplies || .milliseconds(doubt.elapsed) < limit
+        // What Apple said once is not its last word, however long it has said something else before.
+        let replies = state.history.attempts.count { $0.cause == cause.rawValue }
+        return replies < doubtReplies || .milliseconds(doubt.elapsed) < limit
     }
 
     /// The row of a submission that is not asked about, because its endpoint is away.

@@ -214,12 +214,23 @@ extension ReceiptQuestionTests {
     @Test("does not believe an answer with none of the purchases sent, and asks once more over a fresh connection")
     func anotherReceipt() throws {
         func foreign(_ id: String) -> [UInt8] { Answer.authentic(inApp: [Answer.record(id)], createdAt: Self.created) }
-        let own = Answer.authentic(inApp: [Answer.record("2001")], createdAt: Self.created)
+        let own = Answer.authentic(inApp: ["2001", "2002"].map { Answer.record($0) }, createdAt: Self.created)
         let shifted = try run([foreign("1001"), own], sent: ["2001", "2002"])
         #expect(shifted.calls == ["production passwordfirst", "production passwordfirst over a fresh connection"])
-        #expect(shifted.verdict?.granted == ["2001"])
+        #expect(shifted.verdict?.granted == ["2001", "2002"])
         let again = try run([foreign("1001"), foreign("1001")], sent: ["2001", "2002"])
         #expect(again.verdict?.doubt?.cause == .notFoundYet && again.verdict?.doubt?.becomes == .transactionNotFound)
+    }
+
+    @Test("doubts an answer that lacks purchases of the receipt, where none is claimed by name")
+    func lacking() throws {
+        let part = Answer.authentic(inApp: [Answer.record("2001")], createdAt: Self.created)
+        let whole = try run([part, part], sent: ["2001", "2002"])
+        #expect(whole.calls.count == 2)
+        #expect(whole.verdict?.cause == .notFoundYet && whole.verdict?.grantedInTheEnd == ["2001"])
+        let fingerprint = ReceiptFingerprint(createdAt: Self.created, transactions: ["2001", "2002"])
+        let one = try run([part, part], Fixture.submission(transactionID: "2001"), fingerprint: fingerprint)
+        #expect(one.verdict?.granted == ["2001"])
     }
 
     @Test("tells two receipts of one player apart by their moment, to the second, where both name it")
@@ -269,7 +280,7 @@ extension ReceiptQuestionTests {
         let answer = QuestionScript.reply(Answer.authentic(inApp: [Answer.record("2001")]))
         let page = try ServerAPIScript.page([ServerAPIScript.transaction("2001"), ServerAPIScript.transaction("3001")])
         let run = try QuestionScript(question, [answer, page])
-        #expect(run.calls == ["production passwordfirst", "production /inApps/v2/history/2001?sort=ASCENDING"])
+        #expect(run.calls == ["production passwordfirst", "production /inApps/v2/history/2001?sort=DESCENDING"])
         #expect(run.verdict?.granted == ["3001"])
         guard case .verified(_, .serverAPI) = run.verdict else {
             Issue.record("not by the App Store Server API")

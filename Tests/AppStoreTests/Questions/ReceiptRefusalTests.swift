@@ -56,7 +56,7 @@ struct ReceiptRefusalTests {
         let history = try ServerAPIScript.page([ServerAPIScript.transaction("2001")])
         let answers = [row.answer, row.answer]
         let run = try Script.run(try Script.signed(), answers, hasKey: true, then: [history])
-        #expect(run.calls.last == "production /inApps/v2/history/2001?sort=ASCENDING")
+        #expect(run.calls.last == "production /inApps/v2/history/2001?sort=DESCENDING")
         #expect(run.verdict?.granted == ["2001"])
         let unknown = try Script.run(try Script.unknown(), answers, hasKey: true, then: [history])
         #expect(unknown.verdict?.doubt?.becomes == row.reason, "nobody has signed that it is this customer's")
@@ -178,7 +178,7 @@ struct OpenAnswerTests {
     func neverNamedLookedUp() throws {
         let run = try Script.run(
             try Script.signed(), [foreign, foreign], hasKey: true, fingerprint: own, then: [try page()])
-        #expect(run.calls.last == "production /inApps/v2/history/2001?sort=ASCENDING")
+        #expect(run.calls.last == "production /inApps/v2/history/2001?sort=DESCENDING")
         #expect(run.verdict?.granted == ["2001"])
     }
 

@@ -144,7 +144,7 @@ struct ServerAPIHistoryTests {
     /// Whose receipt names a transaction that is in most of the histories.
     private let customer = ProvenCustomer("9", of: "gems", purchases: [ProvenPurchase("1", of: "gems")])
 
-    private let start = "production /inApps/v2/history/9?sort=ASCENDING"
+    private let start = "production /inApps/v2/history/9?sort=DESCENDING"
 
     @Test("is read to its end, and begun again if it changes meanwhile; no later page can be another customer's")
     func restart() throws {
@@ -171,12 +171,24 @@ struct ServerAPIHistoryTests {
         let pages = try (0..<ServerAPIQuestion.maxPages + 1).map { try Script.page([], next: "r\($0)") }
         let long = try run(pages)
         #expect(long.calls.count == ServerAPIQuestion.maxPages)
-        #expect(long.verdict?.hold == .unknownAnswer)
+        #expect(long.verdict?.cause == .notFoundYet)
         let standstill = try run([try Script.page([], next: "a"), try Script.page([], next: "a")])
         #expect(standstill.calls.count == 2)
         #expect(standstill.verdict?.hold == .unknownAnswer)
         let lost = Script.reply(200, #"{"signedTransactions":[],"hasMore":true}"#)
         #expect(try run([lost]).verdict?.hold == .unknownAnswer)
+    }
+
+    @Test("a history with more pages than are read counts by its latest changes, which come first")
+    func long() throws {
+        let newest = try Script.page([Script.transaction("3")], next: "r0")
+        let older = try (1..<ServerAPIQuestion.maxPages).map {
+            try Script.page($0 == 1 ? [Script.transaction("1")] : [], next: "r\($0)")
+        }
+        #expect(try run([newest] + older, Fixture.submission(transactionID: "3")).verdict?.granted == ["3"])
+        #expect(try run([newest] + older).verdict?.granted == ["1", "3"])
+        let missing = try run([newest] + older, Fixture.submission(transactionID: "4")).verdict
+        #expect(missing?.doubt?.cause == .notFoundYet && missing?.doubt?.becomes == .transactionNotFound)
     }
 
     @Test("a purchase that the receipt proves and the history lacks is a doubt; the others are granted at its end")
@@ -233,7 +245,7 @@ struct ServerAPIHistoryTests {
         let page = try Script.page(
             [Script.transaction("1", ["environment": "\"Sandbox\""])], more: #","environment":"Sandbox""#)
         let run = try run([Script.notFound, page])
-        #expect(run.calls == [start, "sandbox /inApps/v2/history/9?sort=ASCENDING"])
+        #expect(run.calls == [start, "sandbox /inApps/v2/history/9?sort=DESCENDING"])
         #expect(run.verdict?.granted == ["1"])
     }
 

@@ -11,10 +11,10 @@ struct ServerAPIRequestTests {
     func paths() {
         #expect(ServerAPIRequest.transaction("12").path == "/inApps/v1/transactions/12")
         #expect(
-            ServerAPIRequest.history("12", product: nil, revision: nil).path == "/inApps/v2/history/12?sort=ASCENDING")
+            ServerAPIRequest.history("12", product: nil, revision: nil).path == "/inApps/v2/history/12?sort=DESCENDING")
         #expect(
             ServerAPIRequest.history("12", product: "a.b c", revision: "x/&=é").path
-                == "/inApps/v2/history/12?sort=ASCENDING&productId=a.b%20c&revision=x%2F%26%3D%C3%A9")
+                == "/inApps/v2/history/12?sort=DESCENDING&productId=a.b%20c&revision=x%2F%26%3D%C3%A9")
     }
 
     @Test("an id of Apple's is 1 to 20 digits", arguments: ["1", "2000000000000001", "12345678901234567890"])
@@ -33,7 +33,7 @@ struct ServerAPIRequestTests {
         #expect(!id.isWellFormed)
         #expect(ServerAPIRequest.transaction(id).path == "/inApps/v1/transactions/0")
         #expect(
-            ServerAPIRequest.history(id, product: nil, revision: nil).path == "/inApps/v2/history/0?sort=ASCENDING")
+            ServerAPIRequest.history(id, product: nil, revision: nil).path == "/inApps/v2/history/0?sort=DESCENDING")
     }
 
     @Test("whatever a revision holds, it stays one value of the query", arguments: 0..<50 as Range<UInt64>)
@@ -42,7 +42,7 @@ struct ServerAPIRequestTests {
         let scalars = (0..<40).compactMap { _ in Unicode.Scalar(UInt32.random(in: 0..<0x3000, using: &generator)) }
         let revision = String(String.UnicodeScalarView(scalars))
         let path = ServerAPIRequest.history("1", product: nil, revision: revision).path
-        let value = path.dropFirst("/inApps/v2/history/1?sort=ASCENDING&revision=".count)
+        let value = path.dropFirst("/inApps/v2/history/1?sort=DESCENDING&revision=".count)
         #expect(value.utf8.allSatisfy { $0 == UInt8(ascii: "%") || $0 < 0x80 && !"&=#?/+ \r\n".utf8.contains($0) })
         #expect(value.removingPercentEncoding == revision)
     }

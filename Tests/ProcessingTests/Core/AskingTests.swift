@@ -245,7 +245,9 @@ struct AskingTests {
         bench.isNothingDue = false
         let hours = Int64(7 * 3_600_000)
         let doubt = Doubt(replies: 9, elapsed: hours, runningSince: nil)
-        let row = Fixture.due(0, cause: .retrying(.nothingNew, Fixture.verifyReceipt), doubt: doubt)
+        let row = Fixture.due(
+            0, cause: .retrying(.nothingNew, Fixture.verifyReceipt),
+            history: Fixture.history(of: .nothingNew, 9, before: bench.wall), doubt: doubt)
         let check = try #require(bench.takeDue([row]).first)
         bench.ask(check, options: DecisionOptions(doubtsNothingNew: true))
         let attempt = try #require(bench.takeAttempts().first)

@@ -111,7 +111,9 @@ struct DueRowsTests {
         try bench.own()
         let since = bench.wall.advanced(by: .seconds(-60))
         let doubt = Doubt(replies: 4, elapsed: 6 * 3_600_000 - 60_000, runningSince: since)
-        let row = Fixture.due(0, cause: .retrying(.notFoundYet, Fixture.verifyReceipt), attempts: 4, doubt: doubt)
+        let row = Fixture.due(
+            0, cause: .retrying(.notFoundYet, Fixture.verifyReceipt), attempts: 4,
+            history: Fixture.history(of: .notFoundYet, 4, before: bench.wall), doubt: doubt)
         let check = try #require(try bench.takeDue([row]).first)
         bench.ask(check)
         let rejection = Rejection(.transactionNotFound, "Apple does not know it.")

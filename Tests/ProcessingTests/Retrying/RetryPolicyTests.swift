@@ -125,6 +125,20 @@ final class RetryPolicyTests {
         #expect(isFailure(step(Self.doubt, doubtLimit: .seconds(600))))
     }
 
+    @Test("lets a doubt have five answers of its own, however long another one lasted before")
+    func doubtOfAnotherCause() {
+        let malformed = Verdict.doubt(.perhapsMalformed, becomes: .rejected(Self.rejection))
+        for _ in 0..<24 {
+            #expect(entry(step(malformed)) != nil)
+            wait(.seconds(900))
+        }
+        for _ in 0..<4 {
+            #expect(entry(step(Self.doubt)) != nil)
+            wait(.seconds(900))
+        }
+        #expect(isFailure(step(Self.doubt)))
+    }
+
     @Test("counts at most the longest pause between two replies: a clock may have stepped")
     func doubtClockSteps() {
         _ = step(Self.doubt)

@@ -57,6 +57,16 @@ enum Fixture {
 
     static func question(_ endpoint: Endpoint = verifyReceipt) -> Question { Question(endpoint: endpoint, content: 0) }
 
+    /// Attempts with one cause, a minute between two.
+    static func history(of cause: RetryCause, _ count: Int, before moment: Timestamp) -> AttemptHistory {
+        var history = AttemptHistory()
+        for number in 0..<count {
+            let at = moment.advanced(by: .seconds(60 * (number - count)))
+            history.add(Attempt(at: at, cause: cause.rawValue, detail: cause.sentence))
+        }
+        return history
+    }
+
     static func due(
         _ offset: Int64, number: Int64 = 1, cause: WaitCause = .retrying(.endpointUnavailable, verifyReceipt),
         attempts: Int = 0, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil, takings: Int = 1
