@@ -12,6 +12,8 @@ final class Witness {
     private var byID: [EventID: SeenEvent] = [:]
     private(set) var toldGrants: Set<GrantReference> = []
     private(set) var toldFailures: Set<SubmissionKey> = []
+    /// When the first grant of a submission and its user was committed.
+    private var firstGrants: [SubmissionKey: [UserID: Int64]] = [:]
     /// Submissions that were told to wait.
     private(set) var toldPending: Set<SubmissionKey> = []
     /// A worker has found the outbox full: pending events that the broker does not take then go.
@@ -112,10 +114,26 @@ final class Witness {
             return fail(.rows, "\(seen.submission) of \(seen.userID) was told to wait, and nobody sent it")
         }
         toldPending.insert(seen.submission)
-        let ends = world.ledger.tables.rows(of: seen.submission).filter { $0.userID == seen.userID }.map(\.grantedAt)
-        // Two workers' clocks are off in either way.
-        if let end = ends.min(), end.advanced(by: .milliseconds(2 * World.clockError)).rfc3339 < seen.pendingAt {
-            fail(.rows, "\(seen.submission) was granted at \(end.rfc3339), and told to wait at \(seen.pendingAt)")
+        // A ledger that was set back has lost it.
+        guard isGranted(seen.submission, to: seen.userID, world), let end = firstGrants[seen.submission]?[seen.userID]
+        else { return }
+        // The clock of the worker that tells is off. A grant counts from its commit: it may have waited for that.
+        let latest = Timestamp(milliseconds: World.wallStart + end + World.clockError).rfc3339
+        if latest < seen.pendingAt {
+            fail(.rows, "\(seen.submission) was granted until \(latest), and told to wait at \(seen.pendingAt)")
+        }
+    }
+
+    /// Whether the ledger has a grant of a submission for its user.
+    func isGranted(_ submission: SubmissionKey, to user: UserID, _ world: World) -> Bool {
+        world.ledger.tables.rows(of: submission).contains { $0.userID == user }
+    }
+
+    /// Decisions about submissions without a grant were carried out.
+    func committed(_ decisions: [Decision], at moment: Int64, _ world: World) {
+        for claimant in decisions.map(\.claimant) {
+            guard isGranted(claimant.submissionKey, to: claimant.userID, world) else { continue }
+            firstGrants[claimant.submissionKey, default: [:]][claimant.userID] = moment
         }
     }
 

@@ -195,7 +195,11 @@ extension World {
             return events.insert(.input(life, .written(batch.id, result)), due: life.writerAt)
         } else if isHealthy || !chance(options.lostReplies / 2) {
             // A statement at the database is carried out even if its worker has died since.
+            let open = batch.decisions.filter {
+                $0.isGrant && !witness.isGranted($0.claimant.submissionKey, to: $0.claimant.userID, self)
+            }
             let done = execute(batch.decisions)
+            witness.committed(open, at: milliseconds, self)
             if isHealthy || !chance(options.lostReplies / 2) { result = done }
         }
         after(random(50...500), .input(life, .written(batch.id, result)))
