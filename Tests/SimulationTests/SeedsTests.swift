@@ -33,6 +33,8 @@ struct SeedsTests {
             338_915, 364_245, 518_987,
             // It was wrong about an id that was used three times: the answer of one was taken for that of another.
             2_203_101,
+            // It was wrong about a grant whose commit had waited: a word of waiting came between decision and commit.
+            239_330,
         ] as [UInt64])
     func once(seed: UInt64) {
         #expect(Simulation.run(seed: seed) == [])
