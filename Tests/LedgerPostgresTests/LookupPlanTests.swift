@@ -93,4 +93,26 @@ struct LookupPlanTests {
             #expect(result.hits.count == min(word.limit, 3) && result.hasMore == (word.limit < 3))
         }
     }
+
+    @Test("Pages with different bounds are asked for together, and those that lose rows go on")
+    func pages() throws {
+        let database = try TemporaryLedger()
+        defer { database.remove() }
+        _ = try database.subject().own()
+        let ledger = try PostgresLedger(try database.configuration())
+        try ledger.connection.script(Self.filling)
+        // Nine grants of one user; only a later version can read every third.
+        try ledger.connection.script(
+            """
+            UPDATE grants SET user_id = 'u-1' WHERE sequence <= 9;
+            UPDATE grants SET environment = 7 WHERE sequence IN (3, 6, 9)
+            """)
+        var queries: [SubmissionQuery] = []
+        for (limit, before) in [(1, nil), (3, 9), (4, 7), (9, nil), (2, 1)] as [(Int, Int64?)] {
+            queries.append(SubmissionQuery(state: .granted, userID: "u-1", before: before, limit: limit))
+        }
+        let pages = try ledger.submissions(queries).map { $0.map(\.sequence) }
+        #expect(pages == [[8], [8, 7, 5], [5, 4, 2, 1], [8, 7, 5, 4, 2, 1], []])
+        #expect(try queries.map { try ledger.submissions($0).map(\.sequence) } == pages)
+    }
 }

@@ -26,7 +26,8 @@ public final class AppRules: Sendable {
 
     public var hasServerAPIKey: Bool { mint != nil }
 
-    /// Every endpoint that a submission of this app may be asked about at.
+    /// Every endpoint that a new submission of this app may be asked about at. One that waits may be in the style of
+    /// iOS 6, and goes on to be asked about at verifyReceipt.
     public var endpoints: [Endpoint] {
         Environment.allCases.flatMap { environment in
             [receipts == .verifyReceipt ? .verifyReceipt(environment) : nil, serverAPI(environment)].compactMap { $0 }

@@ -46,8 +46,9 @@ struct ProvenPurchase: Hashable, Sendable {
 
 /// The pages of a history, put together.
 ///
-/// A transaction may be sent twice, as one that was refunded while the pages were read. The latest word on it counts:
-/// with both, the older one would be granted. Of two words of one moment the cancelled one counts.
+/// Where a transaction is sent twice, the latest word on it counts: with both, the older one would be granted. Of two
+/// words of one moment the cancelled one counts. The latest changes come first, so what changes while later pages are
+/// read is not seen, as if the history had been read before.
 struct PurchaseHistory: Sendable {
     /// Most transactions that are kept: one customer's latest, in one app.
     static let maxTransactions = 10_000

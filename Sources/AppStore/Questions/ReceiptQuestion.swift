@@ -11,7 +11,8 @@ import Contract
 /// - Then a refusal counts for a receipt that is proven to be forged. For every other receipt it is a doubt, because
 ///   this version may not know the form of a genuine one.
 /// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
-/// - A reply that still lacks some of them is a doubt where all of the receipt is claimed: its verdict would be final.
+/// - A reply that still lacks some of the first ones is a doubt where no transaction is claimed: its verdict would be
+///   final.
 /// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API
 ///   has.
 ///
@@ -147,7 +148,10 @@ struct ReceiptQuestion: AppleQuestion {
         let isWhole = submission.claim.transactionID != nil || fingerprint.isWhole(in: response)
         func unlessMoreComes(_ verdict: Verdict) -> Verdict { isWhole ? verdict : verdict.unlessMoreComes }
         switch conclusion {
-        case .tokensUnknown(let verdict): return askServerAPI(otherwise: unlessMoreComes(verdict))
+        // The API has the tokens, and what the reply lacks.
+        case .tokensUnknown(let verdict):
+            return subject.rules.hasServerAPIKey
+                ? askServerAPI(otherwise: verdict) : .verdict(unlessMoreComes(verdict))
         case .verdict(.rejected(let rejection)) where isInDoubt:
             return askServerAPI(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
         // A purchase about which Apple contradicts itself is passed over beside others that pass. The history knows

@@ -30,8 +30,8 @@ struct ServerAPIQuestion: AppleQuestion {
         case history(of: ProvenCustomer)
     }
 
-    /// Most pages that are read for one question, those that were read in vain included; 20 transactions each. A longer
-    /// history counts by its latest changes: purchases in them are granted, and any other answer is a doubt.
+    /// Most pages of one reading, 20 transactions each. The purchases in a longer history's latest changes are granted.
+    /// Where that is no answer to the claim, it is held: Apple has not said no.
     static let maxPages = 500
     /// Most times that a history is begun again because it changed while it was read.
     static let maxRestarts = 2
@@ -44,8 +44,8 @@ struct ServerAPIQuestion: AppleQuestion {
 
     let subject: QuestionSubject
     let target: Target
-    /// A hold that stands if Apple does not find what it attested: its own word says more than that.
-    private var hold: Verdict?
+    /// What stands if Apple does not find what it attested: its own word says more than that.
+    private var former: Verdict?
     /// Whether Apple has attested the id that is asked for.
     private let isAttested: Bool
     private(set) var environment: Environment
@@ -110,12 +110,16 @@ struct ServerAPIQuestion: AppleQuestion {
         self.init(subject: subject, target: .history(of: customer), in: environment)
     }
 
-    /// The same question after a verdict that it is to clear; one that is a hold stands if nothing is found.
+    /// The same question after a verdict that it is to clear. If nothing is found, a hold stands, and so do purchases
+    /// that only wait for others.
     func otherwise(_ verdict: Verdict) -> ServerAPIQuestion {
-        guard case .hold = verdict else { return self }
-        var next = self
-        next.hold = verdict
-        return next
+        switch verdict {
+        case .hold, .doubt(_, becomes: .verified):
+            var next = self
+            next.former = verdict
+            return next
+        default: return self
+        }
     }
 
     var endpoint: Endpoint { Endpoint(.serverAPI, environment, key: app.bundleID.rawValue) }
@@ -229,12 +233,15 @@ struct ServerAPIQuestion: AppleQuestion {
             }
             let submission = subject.submission(claiming: next.history.purchases, as: next.restored?.transactionID)
             let verdict = next.history.verdict(ClaimPolicy(app: app, submission: submission))
+            if case .verified = verdict, !next.lacksProven { return conclude(verdict) }
+            if isCut {
+                return conclude(.hold(.unknownAnswer, detail: "Apple's history is longer than what is read of it."))
+            }
             // Of two words of Apple's about the claimed one neither is the last.
             if next.claimedByReceipt != nil, case .doubt(.notFoundYet, .rejected) = verdict {
                 return conclude(.retry(.noLongerFound, notBefore: nil))
             }
-            if case .verified = verdict, !next.lacksProven { return conclude(verdict) }
-            return conclude(isCut || next.lacksProven ? verdict.unlessMoreComes : verdict)
+            return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
         }
         guard let end = page.revision, end != revision else {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
@@ -279,11 +286,12 @@ struct ServerAPIQuestion: AppleQuestion {
         case .accountNotFound:
             let rejection = rejection(
                 .accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")
-            return .replied(conclude(.doubt(.notFoundYet, becomes: .rejected(rejection))))
+            return .replied(conclude(former ?? .doubt(.notFoundYet, becomes: .rejected(rejection))))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
             return .replied(
                 ask {
                     $0.restarts += 1
+                    $0.pages = 0
                     $0.history = PurchaseHistory()
                     $0.revision = nil
                 })
@@ -307,7 +315,7 @@ struct ServerAPIQuestion: AppleQuestion {
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
         }
-        if isAttested { return conclude(hold ?? .retry(.noLongerFound, notBefore: nil)) }
+        if isAttested { return conclude(former ?? .retry(.noLongerFound, notBefore: nil)) }
         return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
     }
 

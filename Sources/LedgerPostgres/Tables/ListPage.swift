@@ -153,8 +153,8 @@ struct ListPage<Row> {
 }
 
 extension PostgresConnection {
-    /// The rows of several pages, asked for in one round trip, and in another one where rows were left out. Needs an
-    /// open transaction, which plans by values from the first page on that needs it.
+    /// The rows of several pages, asked for in one round trip, and in more where rows were left out. Needs an open
+    /// transaction, which plans by values from the first page on that needs it.
     func rows<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[Row]] {
         var rows = [[Row]](repeating: [], count: pages.count)
         var open = Array(pages.enumerated())

@@ -233,6 +233,19 @@ extension ReceiptQuestionTests {
         #expect(one.verdict?.granted == ["2001"])
     }
 
+    @Test(
+        "grants at the doubt's end what the answer had, where the App Store Server API does not find the rest",
+        arguments: [4_040_010, 4_040_001])
+    func lackingLookedUp(code: Int) throws {
+        let receipt = try ReceiptScript.signed(["2001", "2002"])
+        let part = Answer.authentic(inApp: [Answer.record("2002")])
+        let run = try ReceiptScript.run(
+            receipt, [part, part], hasKey: true, fingerprint: ReceiptFingerprint(transactions: ["2001", "2002"]),
+            then: [ServerAPIScript.error(code)])
+        #expect(run.calls.last == "production /inApps/v2/history/2001?sort=DESCENDING")
+        #expect(run.verdict?.cause == .notFoundYet && run.verdict?.grantedInTheEnd == ["2002"])
+    }
+
     @Test("tells two receipts of one player apart by their moment, to the second, where both name it")
     func moment() throws {
         let earlier = Answer.authentic(

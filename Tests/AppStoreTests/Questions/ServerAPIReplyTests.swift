@@ -171,7 +171,7 @@ struct ServerAPIHistoryTests {
         let pages = try (0..<ServerAPIQuestion.maxPages + 1).map { try Script.page([], next: "r\($0)") }
         let long = try run(pages)
         #expect(long.calls.count == ServerAPIQuestion.maxPages)
-        #expect(long.verdict?.cause == .notFoundYet)
+        #expect(long.verdict?.hold == .unknownAnswer)
         let standstill = try run([try Script.page([], next: "a"), try Script.page([], next: "a")])
         #expect(standstill.calls.count == 2)
         #expect(standstill.verdict?.hold == .unknownAnswer)
@@ -187,8 +187,19 @@ struct ServerAPIHistoryTests {
         }
         #expect(try run([newest] + older, Fixture.submission(transactionID: "3")).verdict?.granted == ["3"])
         #expect(try run([newest] + older).verdict?.granted == ["1", "3"])
-        let missing = try run([newest] + older, Fixture.submission(transactionID: "4")).verdict
-        #expect(missing?.doubt?.cause == .notFoundYet && missing?.doubt?.becomes == .transactionNotFound)
+        // Apple has not said that it has none of these.
+        #expect(try run([newest] + older, Fixture.submission(transactionID: "4")).verdict?.hold == .unknownAnswer)
+        let proving = ProvenCustomer(
+            "9", of: "gems", purchases: [ProvenPurchase("1", of: "gems"), ProvenPurchase("2", of: "gems")])
+        let run = try QuestionScript(try Script.question(.history(of: proving)), [newest] + older)
+        #expect(run.verdict?.hold == .unknownAnswer)
+    }
+
+    @Test("a history that is begun again is read as far as any other")
+    func restartOfALongOne() throws {
+        let half = try (0..<ServerAPIQuestion.maxPages / 2).map { try Script.page([], next: "r\($0)") }
+        let last = try Script.page([Script.transaction("1")])
+        #expect(try run(half + [Script.error(4_000_005)] + half + [last]).verdict?.granted == ["1"])
     }
 
     @Test("a purchase that the receipt proves and the history lacks is a doubt; the others are granted at its end")
