@@ -24,25 +24,49 @@ public enum GrantImport {
         Origin(topic: topicPrefix + name, partition: 0, offset: Int64(line))
     }
 
-    /// The grants as a driver inserts them.
-    public static func rows(_ grants: [Grant]) -> [NewGrant] {
-        grants.enumerated().map { NewGrant(decision: $0, grant: $1) }
+    /// Tries grants in one statement after another, each of which may go by the order of their keys. No statement has a
+    /// transaction under two keys, so of its lines the first one has it.
+    /// - Parameter insert: Tries some of them, and says of each whether it was added.
+    /// - Returns: Whether each was added.
+    public static func insert<Failure: Error>(
+        _ grants: [Grant], _ insert: ([NewGrant]) throws(Failure) -> [Bool]
+    ) throws(Failure) -> [Bool] {
+        var isNew = grants.map { _ in false }
+        var rest = grants.enumerated().map { NewGrant(decision: $0, grant: $1) }
+        // Each turn takes a grant at least.
+        while !rest.isEmpty {
+            var keys: [GrantReference: GrantKey] = [:]
+            for new in rest where keys[new.grant.reference] == nil { keys[new.grant.reference] = new.grant.key }
+            let isNext = { (new: NewGrant) in keys[new.grant.reference] == new.grant.key }
+            let next = rest.filter(isNext)
+            for (new, flag) in zip(next, try insert(next)) { isNew[new.decision] = flag }
+            rest.removeAll(where: isNext)
+        }
+        return isNew
+    }
+
+    /// The grants without a result, as a driver inserts them.
+    public static func refusedForNothing(_ grants: [Grant], _ results: [ImportResult?]) -> [NewGrant] {
+        zip(grants, results).enumerated().filter { $0.element.1 == nil }.map {
+            NewGrant(decision: $0.offset, grant: $0.element.0)
+        }
     }
 
     /// - Parameters:
     ///   - isNew: Whether each was added; none was in a trial.
     ///   - find: Reads the rows that stand in the way of the others. After the insertion: they may not be visible to
     ///     the refused statement.
+    /// - Returns: Nil for a grant that was not added although nothing is in its way. Each is so in a trial; after an
+    ///   insertion it is not in the ledger, and the database is at fault.
     public static func results<Failure: Error>(
         _ grants: [Grant], isNew: [Bool], _ find: ([HolderQuestion]) throws(Failure) -> FoundGrants
-    ) throws(Failure) -> [ImportResult] {
+    ) throws(Failure) -> [ImportResult?] {
         let refused = zip(grants, isNew).filter { !$0.1 }.map(\.0)
         let holders = Holders(try find(refused.map { HolderQuestion($0.reference, $0.key) }))
-        return zip(grants, isNew).map { grant, isNew in
+        return zip(grants, isNew).map { (grant, isNew) -> ImportResult? in
             guard !isNew else { return .new }
             switch holders.holder(of: grant.reference, grant.key) {
-            // A trial finds nobody in the way.
-            case .none: return .new
+            case .none: return nil
             case .later: return .later
             case .row(let stored):
                 let isSame = stored.grant.userID == grant.userID && stored.grant.bundleID == grant.bundleID

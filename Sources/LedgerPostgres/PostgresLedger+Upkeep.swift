@@ -25,17 +25,28 @@ extension PostgresLedger {
     public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
         guard let partition = grants.first?.origin.topicPartition else { return [] }
         let table = GrantTable(connection: connection)
-        func results(_ isNew: [Bool]) throws(PostgresFailure) -> [ImportResult] {
+        func results(_ isNew: [Bool]) throws(PostgresFailure) -> [ImportResult?] {
             try GrantImport.results(grants, isNew: isNew) { questions throws(PostgresFailure) in
                 try table.holders(questions)
             }
         }
         guard !isTrial else {
-            return try read { (_) throws(PostgresFailure) in try results(grants.map { _ in false }) }
+            return try read { (_) throws(PostgresFailure) in
+                try results(grants.map { _ in false }).map { $0 ?? .new }
+            }
         }
         return try write { (_) throws(PostgresFailure) in
             let numbers = try OwnershipTable(connection: connection).number(making: partition)
-            return try results(table.insert(GrantImport.rows(grants), partitions: numbers))
+            let isNew = try GrantImport.insert(grants) { rows throws(PostgresFailure) in
+                try table.insert(rows, partitions: numbers)
+            }
+            let found = try results(isNew)
+            let faulty = GrantImport.refusedForNothing(grants, found)
+            try table.explain(faulty, partitions: numbers)
+            guard faulty.isEmpty else {
+                throw .server(state: "40001", message: "a grant is refused, and no row has its keys", statement: 0)
+            }
+            return found.compactMap(\.self)
         }
     }
 

@@ -111,15 +111,7 @@ extension PostgresLedger {
             // The holder of a refused key may not be visible to the statement that was refused, but to the next one.
             let questions = planner.questions
             let held = try grants.holders(questions.holders)
-            // Their numbers are other rows': the sequence is behind its table, as in a copy that it did not come along
-            // to. The server says so once no other key may be in the way. A number that is free is found by another
-            // try.
-            let faulty = planner.refusedForNothing(held)
-            if try grants.insert(faulty, partitions: partitions, arbiter: "(transaction_id, environment)").contains(
-                true)
-            {
-                throw .server(state: "40001", message: "a number of grants came again", statement: 0)
-            }
+            try grants.explain(planner.refusedForNothing(held), partitions: partitions)
             let own = try grants.grants(of: questions.submissions)
             let waiting = try RetryTable(connection: connection).waiting(questions.waiting)
             let told = planner.conclude(

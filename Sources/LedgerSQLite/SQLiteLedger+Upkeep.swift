@@ -25,18 +25,24 @@ extension SQLiteLedger {
     public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
         guard let partition = grants.first?.origin.topicPartition else { return [] }
         let table = GrantTable(database: database)
-        func results(_ isNew: [Bool]) throws(StoreError) -> [ImportResult] {
+        func results(_ isNew: [Bool]) throws(StoreError) -> [ImportResult?] {
             try GrantImport.results(grants, isNew: isNew) { questions throws(StoreError) in
                 try table.holders(questions)
             }
         }
         guard !isTrial else {
-            return try read { (_) throws(StoreError) in try results(grants.map { _ in false }) }
+            return try read { (_) throws(StoreError) in try results(grants.map { _ in false }).map { $0 ?? .new } }
         }
         return try write { (_) throws(StoreError) in
             let number = try OwnershipTable(database: database).number(partition)
-            return try results(
-                table.insert(GrantImport.rows(grants), isFast: false, partitions: [partition: number]))
+            let isNew = try GrantImport.insert(grants) { rows throws(StoreError) in
+                try table.insert(rows, isFast: false, partitions: [partition: number])
+            }
+            let results = try results(isNew).compactMap(\.self)
+            guard results.count == grants.count else {
+                throw .contradiction("a grant is refused, and no row has its keys")
+            }
+            return results
         }
     }
 

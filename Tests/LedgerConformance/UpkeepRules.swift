@@ -122,6 +122,23 @@ extension LedgerConformance {
                 try subject.ledger.add(imported: grants, isTrial: false), [.new, .taken, .present], "results")
             try expect(try subject.grantRows(), [grants[0]], "rows")
         },
+        ConformanceRule("Of lines with one transaction the first one has it, whatever their keys are") { subject in
+            let grants = [
+                Samples.imported("5", .nonConsumable, original: "9", line: 1),
+                Samples.imported("5", .nonConsumable, original: "1", user: "thief", line: 2),
+            ]
+            try expect(try subject.ledger.add(imported: grants, isTrial: false), [.new, .taken], "results")
+            try expect(try subject.grantRows(), [grants[0]], "rows")
+        },
+        ConformanceRule("A line whose transaction stands above under a taken key is imported all the same") { subject in
+            _ = try subject.ledger.add(
+                imported: [Samples.imported("7", .nonConsumable, original: "9", line: 1)], isTrial: false)
+            let grants = [
+                Samples.imported("5", .nonConsumable, original: "9", user: "thief", line: 1),
+                Samples.imported("5", .nonConsumable, original: "1", line: 2),
+            ]
+            try expect(try subject.ledger.add(imported: grants, isTrial: false), [.taken, .new], "results")
+        },
         ConformanceRule("Imported rows are told by nobody, and stop no worker") { subject in
             _ = try subject.ledger.add(imported: [Samples.imported("1", line: 1)], isTrial: false)
             try expect(try subject.ledger.events(DecidedQuery(state: .granted)).events, [], "events")

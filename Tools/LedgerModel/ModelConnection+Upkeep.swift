@@ -75,8 +75,14 @@ extension ModelConnection {
     }
 
     public func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
-        let isNew = grants.map { isTrial ? false : model.tables.insert($0) }
-        return GrantImport.results(grants, isNew: isNew) { FoundGrants(known: model.tables.holders($0)) }
+        let isNew =
+            isTrial
+            ? grants.map { _ in false }
+            : GrantImport.insert(grants) { rows in rows.map { model.tables.insert($0.grant) } }
+        // Nothing but a row is in a grant's way here.
+        return GrantImport.results(grants, isNew: isNew) { FoundGrants(known: model.tables.holders($0)) }.map {
+            $0 ?? .new
+        }
     }
 
     public func prune(

@@ -25,6 +25,16 @@ struct GrantTable {
         return Self.flags(grants, results[1])
     }
 
+    /// Tries grants again that were refused although no row has their keys. Their numbers are other rows': the sequence
+    /// is behind its table, as in a copy that it did not come along to. The server says so once no other key may be in
+    /// the way.
+    /// - Throws: `40001` where one is added: a number that is free is found by another try.
+    func explain(_ refused: [NewGrant], partitions: [TopicPartition: Int64]) throws(PostgresFailure) {
+        guard try insert(refused, partitions: partitions, arbiter: "(transaction_id, environment)").contains(true)
+        else { return }
+        throw .server(state: "40001", message: "a number of grants came again", statement: 0)
+    }
+
     /// The fast path of a write: one statement that is its own transaction. A grant is added unless its partition
     /// belongs to another generation, its submission has an answer, or one of its keys is taken.
     /// - Parameters:
