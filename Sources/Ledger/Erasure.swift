@@ -10,11 +10,15 @@ public struct Erasure: Hashable, Sendable {
     /// Nil for all apps.
     public let bundleID: BundleID?
     public let pseudonyms: Pseudonyms
+    /// Whether rows are erased whose records no checkpoint has passed. Those of a topic that was made anew never are
+    /// passed; of others an event may be untold, and is then lost.
+    public let takesUnpassed: Bool
 
-    public init(userID: UserID, bundleID: BundleID?, pseudonyms: Pseudonyms) {
+    public init(userID: UserID, bundleID: BundleID?, pseudonyms: Pseudonyms, takesUnpassed: Bool = false) {
         self.userID = userID
         self.bundleID = bundleID
         self.pseudonyms = pseudonyms
+        self.takesUnpassed = takesUnpassed
     }
 
     /// The note as `operator_actions` keeps it: it has the pseudonym and not the user.
@@ -58,8 +62,9 @@ extension UserID {
 public enum ErasureResult: Hashable, Sendable {
     /// So many rows were changed, or would be.
     case done(Rows)
-    /// Nothing was changed: submissions of the user wait, and these rows of the outbox are owed.
-    case inTheWay(waiting: Int, owed: Int)
+    /// Nothing was changed: submissions of the user wait, rows of the outbox are owed, and grants and answers come from
+    /// records that no checkpoint has passed. The event of such a row is owed by its offset: it may be untold.
+    case inTheWay(waiting: Int, owed: Int, unpassed: Int)
 
     public struct Rows: Hashable, Sendable {
         public var grants: Int
@@ -87,6 +92,7 @@ public struct FoundErasure: Sendable {
     /// In the place of operators' reasons.
     public static let reason = "erased"
 
+    /// None while answers are left for another call: a repeat must not stay beside a grant that is nobody's any more.
     public let erased: [ErasedGrant]
     public let answers: [SubmissionRow]
     /// The submissions of these rows, each once.
@@ -98,11 +104,13 @@ public struct FoundErasure: Sendable {
     ///   - count: How many grants the user has, whatever version can read them.
     ///   - list: Submissions that wait, or failures and repeats. Any version can read them.
     ///   - owed: The rows of the outbox with some keys.
+    ///   - partitions: All with their checkpoints.
     ///   - actions: Counts operators' actions on some submissions.
     public init<Failure: Error>(
         _ erasure: Erasure, page: (GrantQuery) throws(Failure) -> [GrantRow], count: () throws(Failure) -> Int,
         list: (SubmissionQuery) throws(Failure) -> [SubmissionRow],
-        owed: ([OutboxKey]) throws(Failure) -> [OutboxRow], actions: ([SubmissionKey]) throws(Failure) -> Int
+        owed: ([OutboxKey]) throws(Failure) -> [OutboxRow], partitions: () throws(Failure) -> [PartitionRow],
+        actions: ([SubmissionKey]) throws(Failure) -> Int
     ) throws(Failure) {
         func found(_ state: SubmissionState) throws(Failure) -> [SubmissionRow] {
             try list(
@@ -112,20 +120,29 @@ public struct FoundErasure: Sendable {
         let grants = try page(GrantQuery(bundleID: erasure.bundleID, userID: erasure.userID, limit: Erasure.most))
         let (failed, repeated) = (try found(.failed), try found(.repeated))
         answers = failed + repeated
-        erased = grants.map { ErasedGrant($0, erasure.pseudonyms) }
-        former = Set(grants.map(\.grant.claimant.submissionKey) + answers.map(\.claimant.submissionKey)).sorted()
+        let isLastOfAnswers = [failed.count, repeated.count].allSatisfy { $0 < Erasure.most }
+        erased = isLastOfAnswers ? grants.map { ErasedGrant($0, erasure.pseudonyms) } : []
+        former = Set(erased.map(\.former) + answers.map(\.claimant.submissionKey)).sorted()
         let waiting = try found(.retrying).count + found(.held).count
         let owedRows = try owed(OutboxKey.owed(for: grants, answers)).count
-        guard waiting == 0, owedRows == 0 else {
-            result = .inTheWay(waiting: waiting, owed: owedRows)
+        let decided = grants.map { SubmissionRow($0) } + answers
+        let unpassed = decided.isEmpty || erasure.takesUnpassed ? 0 : Self.unpassed(decided, try partitions())
+        guard waiting == 0, owedRows == 0, unpassed == 0 else {
+            result = .inTheWay(waiting: waiting, owed: owedRows, unpassed: unpassed)
             return
         }
         let isComplete = [grants.count, failed.count, repeated.count].allSatisfy { $0 < Erasure.most }
         let later = try isComplete ? count() - grants.count : 0
         result = .done(
             ErasureResult.Rows(
-                grants: grants.count, answers: answers.count, actions: try actions(former), isComplete: isComplete,
+                grants: erased.count, answers: answers.count, actions: try actions(former), isComplete: isComplete,
                 later: later))
+    }
+
+    /// How many rows come from records that no checkpoint has passed: each worker that reads one tells its event.
+    private static func unpassed(_ rows: [SubmissionRow], _ partitions: [PartitionRow]) -> Int {
+        let next = Dictionary(partitions.map { ($0.partition, $0.next ?? 0) }) { first, _ in first }
+        return rows.count { !$0.isImported && $0.origin.offset >= next[$0.origin.topicPartition] ?? 0 }
     }
 
     public var hasRows: Bool { !erased.isEmpty || !answers.isEmpty }

@@ -30,9 +30,9 @@ public protocol LedgerUpkeep: AnyObject {
     ) throws(LedgerError) -> Int
 
     /// Replaces a user's ids by pseudonyms in at most ``Erasure/most`` grants, and deletes as many of the user's
-    /// answers. Purchases keep their keys, so nothing can be granted again. Nothing is changed while a submission of
-    /// the user's waits, or while something is owed to the user. Grants that only a later version can read stay, and
-    /// are counted.
+    /// answers; all answers go before the first grant. Purchases keep their keys, so nothing can be granted again.
+    /// Nothing is changed while a submission of the user's waits, while something is owed to the user, or while no
+    /// checkpoint has passed a record of the user's. Grants that only a later version can read stay, and are counted.
     /// - Parameter note: The operator who does it, and why; nil for a trial, which changes nothing.
     func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult
 }

@@ -92,6 +92,8 @@ extension PostgresLedger {
             try page(query).map { page throws(PostgresFailure) in try connection.rows(page) } ?? []
         } owed: { keys throws(PostgresFailure) in
             try OutboxTable(connection: connection).rows(keys)
+        } partitions: { () throws(PostgresFailure) in
+            try OwnershipTable(connection: connection).all()
         } actions: { keys throws(PostgresFailure) in
             try countActions(keys)
         }

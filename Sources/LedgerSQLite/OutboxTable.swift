@@ -80,16 +80,19 @@ struct OutboxTable {
 
     /// Of a row that cannot be rendered.
     private func isOver(_ row: DueOutboxRow) throws(StoreError) -> Bool {
-        guard let failure = row.failure else { return row.isOver(isAnswered: false, isWaiting: false) }
+        let grant = try grant(of: row)
+        guard let failure = row.failure else { return row.isOver(grant: grant, isAnswered: false, isWaiting: false) }
         let answers = try AnswerTable(database: database).answers([failure])
-        return row.isOver(isAnswered: !answers.known.isEmpty || !answers.later.isEmpty, isWaiting: false)
+        return row.isOver(grant: grant, isAnswered: !answers.known.isEmpty || !answers.later.isEmpty, isWaiting: false)
+    }
+
+    private func grant(of row: DueOutboxRow) throws(StoreError) -> Grant? {
+        guard let reference = row.grant else { return nil }
+        return try GrantTable(database: database).holders([HolderQuestion(reference)]).known.first?.grant
     }
 
     private func work(_ row: DueOutboxRow) throws(StoreError) -> OutboxItem.Work? {
-        var grant: Grant?
-        if let reference = row.grant {
-            grant = try GrantTable(database: database).holders([HolderQuestion(reference)]).known.first?.grant
-        }
+        let grant = try grant(of: row)
         var answer: Answer?
         if let failure = row.failure { answer = try AnswerTable(database: database).answer(failure) }
         let pending = try row.waiting.flatMap { (key) throws(StoreError) in

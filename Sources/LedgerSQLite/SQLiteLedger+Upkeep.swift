@@ -98,6 +98,8 @@ extension SQLiteLedger {
             try list(query)
         } owed: { keys throws(StoreError) in
             try OutboxTable(database: database).rows(keys)
+        } partitions: { () throws(StoreError) in
+            try OwnershipTable(database: database).all()
         } actions: { keys throws(StoreError) in
             try OperatorTable(database: database).count(keys)
         }

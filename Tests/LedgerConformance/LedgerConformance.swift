@@ -64,6 +64,12 @@ extension ConformanceSubject {
         return try ledger.takeOver([TakeOver(ownership: ownership, owner: "worker", committed: nil)]).first
     }
 
+    /// Says that the sample partition is complete up to an offset.
+    public func pass(to next: Int64) throws {
+        let checkpoint = OffsetCheckpoint(ownership: Samples.ownership(), next: next)
+        try expect(try ledger.checkpoint([checkpoint]), [true], "a checkpoint")
+    }
+
     /// Writes decisions as one batch.
     @discardableResult
     func write(_ batch: Decision...) throws -> [DecisionResult] { try ledger.write(batch) }

@@ -216,6 +216,7 @@ extension LedgerConformance {
                     Samples.submission("s3", offset: 3), Samples.purchase("1"), lease: subject.takeOne().lease))
             _ = try subject.drain()
             try subject.write(Samples.grant(Samples.submission("b1", user: "b", offset: 9), Samples.purchase("9")))
+            try subject.pass(to: 10)
             let erasure = Samples.erasure("player-1")
             let rows = ErasureResult.Rows(grants: 2, answers: 2, actions: 1, isComplete: true)
             try expect(try subject.ledger.erase(erasure, nil), .done(rows), "a trial")
@@ -250,18 +251,22 @@ extension LedgerConformance {
         ConformanceRule("Nobody is erased while something waits or is owed, and one app is left to another") {
             subject in
             try subject.own()
+            try subject.pass(to: 3)
             let erasure = Samples.erasure("player-1")
+            func inTheWay(waiting: Int, owed: Int) -> ErasureResult {
+                .inTheWay(waiting: waiting, owed: owed, unpassed: 0)
+            }
             try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))
             try subject.write(Samples.wait(Samples.submission("s2", offset: 2), delay: 0))
-            try expect(try subject.ledger.erase(erasure, note), .inTheWay(waiting: 1, owed: 0), "while one waits")
+            try expect(try subject.ledger.erase(erasure, note), inTheWay(waiting: 1, owed: 0), "while one waits")
             try subject.write(Samples.fail(Samples.submission("s2", offset: 2), lease: subject.takeOne().lease))
-            try expect(try subject.ledger.erase(erasure, note), .inTheWay(waiting: 0, owed: 1), "while one is owed")
+            try expect(try subject.ledger.erase(erasure, note), inTheWay(waiting: 0, owed: 1), "while one is owed")
             _ = try subject.drain()
             let copy = OutboxKey.granted(Samples.reference("1"), repeatOf: "s1")
             _ = try subject.ledger.owe([
                 OutboxEntry(ownership: Samples.ownership(), key: copy, delay: 0, stub: nil)
             ])
-            try expect(try subject.ledger.erase(erasure, note), .inTheWay(waiting: 0, owed: 1), "while a copy is owed")
+            try expect(try subject.ledger.erase(erasure, note), inTheWay(waiting: 0, owed: 1), "while a copy is owed")
             _ = try subject.drain()
             let elsewhere = Erasure(
                 userID: "player-1", bundleID: "com.example.other", pseudonyms: erasure.pseudonyms)
@@ -269,6 +274,59 @@ extension LedgerConformance {
             try expect(try subject.ledger.erase(elsewhere, note), .done(none), "in another app")
             try expect(try subject.ledger.actions(on: nil), [], "nothing was done")
             try expect(try subject.ledger.grants(GrantQuery(userID: "player-1")).count, 1, "grants")
+        },
+        ConformanceRule("Nobody is erased before the user's records are passed: their offsets owe the events") {
+            subject in
+            try subject.own()
+            let erasure = Samples.erasure("player-1")
+            try subject.write(Samples.grant(Samples.submission("s4", offset: 4), Samples.purchase("4")))
+            try subject.write(Samples.grant(Samples.submission("s5", offset: 5), Samples.purchase("5")))
+            try subject.write(Samples.fail(Samples.submission("s6", offset: 6)))
+            func unpassed(_ count: Int) -> ErasureResult { .inTheWay(waiting: 0, owed: 0, unpassed: count) }
+            try expect(try subject.ledger.erase(erasure, nil), unpassed(3), "a trial without a checkpoint")
+            try expect(try subject.ledger.erase(erasure, note), unpassed(3), "without a checkpoint")
+            try subject.pass(to: 5)
+            try expect(try subject.ledger.erase(erasure, note), unpassed(2), "before the second")
+            try subject.pass(to: 6)
+            try expect(try subject.ledger.erase(erasure, note), unpassed(1), "before the failure")
+            try expect(try subject.ledger.grants(GrantQuery(userID: "player-1")).count, 2, "grants")
+            try subject.pass(to: 7)
+            let rows = ErasureResult.Rows(grants: 2, answers: 1, actions: 0, isComplete: true)
+            try expect(try subject.ledger.erase(erasure, note), .done(rows), "behind them")
+        },
+        ConformanceRule("An erasure may take rows whose records are never passed, and no event has a pseudonym") {
+            subject in
+            try subject.own()
+            let known = Samples.erasure("player-1")
+            let erasure = Erasure(
+                userID: known.userID, bundleID: nil, pseudonyms: known.pseudonyms, takesUnpassed: true)
+            try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))
+            let rows = ErasureResult.Rows(grants: 1, answers: 0, actions: 0, isComplete: true)
+            try expect(try subject.ledger.erase(erasure, note), .done(rows), "done")
+            let keys = OutboxKey.telling(of: Samples.reference("1"), to: "s1")
+            _ = try subject.ledger.owe(
+                keys.map { OutboxEntry(ownership: Samples.ownership(), key: $0, delay: 0, stub: nil) })
+            try expect(try subject.drain(), [], "events")
+            try expect(try subject.measure().outboxRows, 0, "rows that are owed")
+        },
+        ConformanceRule("No repeat stays beside an erased grant, however many there are") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s0", offset: 0), Samples.purchase("1")))
+            let repeats = (1...Int64(Erasure.most + 1)).map { number in
+                Samples.grant(Samples.submission(SubmissionID("r\(number)"), offset: number), Samples.purchase("1"))
+            }
+            for batch in stride(from: 0, to: repeats.count, by: 100) {
+                _ = try subject.ledger.write(Array(repeats[batch..<min(batch + 100, repeats.count)]))
+            }
+            try subject.pass(to: 1_000)
+            let erasure = Samples.erasure("player-1")
+            let most = Erasure.most
+            let first = ErasureResult.Rows(grants: 0, answers: most, actions: 0, isComplete: false)
+            try expect(try subject.ledger.erase(erasure, note), .done(first), "the first call")
+            try expect(try subject.ledger.submissions(SubmissionQuery(state: .repeated)).count, 1, "a repeat")
+            try expect(try subject.grantRows().map(\.userID), ["player-1"], "beside its grant")
+            let rest = ErasureResult.Rows(grants: 1, answers: 1, actions: 0, isComplete: true)
+            try expect(try subject.ledger.erase(erasure, note), .done(rest), "the second one")
         },
     ]
 }

@@ -81,6 +81,7 @@ import Testing
         _ = try write(
             Samples.grant(Samples.submission("s2", offset: 2), Samples.purchase("2", product: Self.other)))
         let note = OperatorNote(actor: "kim", reason: "asked", at: Samples.noon)
+        _ = try ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(), next: 3)])
         let rows = ErasureResult.Rows(grants: 1, answers: 0, actions: 0, isComplete: true, later: 1)
         #expect(try ledger.erase(Samples.playersErasure, note) == .done(rows))
         #expect(try run("SELECT count(*) FROM grants WHERE user_id = 'player-1'") == "1")

@@ -112,6 +112,7 @@ struct LaterGrantTests {
             Samples.submission("s2", offset: 2), Samples.purchase("2", product: LaterLedger.product))
         _ = try later.write(known)
         let note = OperatorNote(actor: "kim", reason: "asked", at: Samples.noon)
+        _ = try later.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(), next: 3)])
         let rows = ErasureResult.Rows(grants: 1, answers: 0, actions: 0, isComplete: true, later: 1)
         #expect(try later.ledger.erase(Samples.playersErasure, note) == .done(rows))
         #expect(try later.ledger.database.number("SELECT count(*) FROM grants WHERE user_id = 'player-1'") == 1)

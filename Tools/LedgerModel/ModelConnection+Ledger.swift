@@ -294,20 +294,22 @@ extension ModelConnection: LedgerConnection {
         return items
     }
 
-    /// Of an event that cannot be rendered: its submission waits no longer, or its failure was pruned or erased.
+    /// Of an event that cannot be rendered: its submission waits no longer, its failure was pruned or erased, or its
+    /// grant is an erased user's.
     private func isOver(_ key: OutboxKey) -> Bool {
         switch key {
         case .pending: true
         case .failed(let app, let submission):
             model.tables.answers[SubmissionKey(bundleID: app, submissionID: submission)] == nil
-        case .granted, .quarantined: false
+        case .granted(let reference, _): model.tables.grant(reference)?.userID.isErased ?? false
+        case .quarantined: false
         }
     }
 
     private func work(_ key: OutboxKey, _ row: ModelTables.Owed) -> OutboxItem.Work? {
         switch key {
         case .granted(let reference, let submission):
-            guard let grant = model.tables.grant(reference) else { return nil }
+            guard let grant = model.tables.grant(reference), !grant.userID.isErased else { return nil }
             return row.step == .call ? .call(grant) : .publish(GrantedEvent.event(of: grant, repeatOf: submission))
         case .failed(let app, let submission):
             let key = SubmissionKey(bundleID: app, submissionID: submission)

@@ -111,6 +111,8 @@ extension ModelConnection {
         } owed: { keys throws(LedgerError) in
             try owed(keys)
         } actions: { keys throws(LedgerError) in
+        } partitions: { () throws(LedgerError) in
+            try partitions()
             places(of: keys).count
         }
         guard let note, case .done = found.result, found.hasRows else { return found.result }

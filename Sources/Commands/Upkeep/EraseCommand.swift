@@ -9,6 +9,8 @@ enum EraseCommand {
         help: "A file with a secret of at least \(Pseudonyms.leastKeyBytes) bytes, the same for every user.")
     private static let app = Parameter<String?>.option(
         "app", .text, help: "Only the rows of the app with this bundle id.")
+    private static let unpassed = Parameter.flag(
+        "unpassed", help: "Also where records are not passed yet, as of a topic that was made anew.")
 
     static let command = Command<CommandContext>(
         "erase", "Takes a user's ids out of the ledger.",
@@ -16,12 +18,14 @@ enum EraseCommand {
             The ids of the user, of the user's submissions and of the orders give way to pseudonyms, in grants and in \
             operators' actions. The user's failures and repeats are deleted. Purchases keep their keys, so none can be \
             granted again: a claim of one fails as owned_by_another_user. While a submission of the user's waits, or an \
-            event is owed, nothing is changed: the purchase is granted or the submission given up first. Grants that \
-            only a later version can read stay, and are counted: that version erases them. On PostgreSQL it needs the \
-            rights of docs/postgresql.md. Topics, logs and back-ups are not the ledger's: they forget by their own \
-            retention.
+            event is owed, nothing is changed: the purchase is granted or the submission given up first. The same goes \
+            for a record that its partition's checkpoint has not passed, because its event may be untold: workers pass \
+            it within seconds. Records of a topic that was made anew may never be passed: --unpassed is for them, and \
+            loses events that are untold. Grants that only a later version can read stay, and are counted: that version \
+            erases them. On PostgreSQL it needs the rights of docs/postgresql.md. Topics, logs and back-ups are not the \
+            ledger's: they forget by their own retention.
             """,
-        MassChange.options + [user, app, keyFile], run: run)
+        MassChange.options + [user, app, keyFile, unpassed], run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let note = try MassChange.note(arguments, context)
@@ -35,7 +39,8 @@ enum EraseCommand {
             throw CommandFailure(.failed, "the key has less than \(Pseudonyms.leastKeyBytes) bytes")
         }
         let erasure = Erasure(
-            userID: UserID(id), bundleID: try arguments[app].map { BundleID($0) }, pseudonyms: pseudonyms)
+            userID: UserID(id), bundleID: try arguments[app].map { BundleID($0) }, pseudonyms: pseudonyms,
+            takesUnpassed: arguments[unpassed])
         var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false)
         var failure: CommandFailure?
         do throws(CommandFailure) {
@@ -81,8 +86,8 @@ enum EraseCommand {
         func call(_ note: OperatorNote?) throws(CommandFailure) -> ErasureResult.Rows {
             switch try session({ ledger throws(LedgerError) in try ledger.erase(erasure, note) }) {
             case .done(let found): return found
-            case .inTheWay(let waiting, let owed):
-                let words = words(waiting: waiting, owed: owed)
+            case .inTheWay(let waiting, let owed, let unpassed):
+                let words = words(waiting: waiting, owed: owed, unpassed: unpassed)
                 throw CommandFailure(
                     .failed, rows.grants + rows.answers > 0 ? words : "nothing was changed: \(words)")
             }
@@ -103,7 +108,7 @@ enum EraseCommand {
         }
     }
 
-    private static func words(waiting: Int, owed: Int) -> String {
+    private static func words(waiting: Int, owed: Int, unpassed: Int) -> String {
         var words: [String] = []
         if waiting > 0 {
             words.append(
@@ -111,6 +116,12 @@ enum EraseCommand {
                     + "\(waiting == 1 ? "it" : "them"), and a held one may be given up")
         }
         if owed > 0 { words.append("\(owed.of("event is", "events are")) owed, and told as soon as a worker can") }
+        if unpassed > 0 {
+            words.append(
+                "\(unpassed.of("grant or answer is", "grants and answers are")) of records that no worker has passed: "
+                    + "their events may be untold. Run a worker and call it again; where their topic was made anew, "
+                    + "--unpassed erases them all the same")
+        }
         return words.joined(separator: "; ")
     }
 }

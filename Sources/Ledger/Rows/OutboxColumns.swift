@@ -127,15 +127,17 @@ public struct DueOutboxRow: Sendable {
     }
 
     /// Whether the row that it refers to is gone for good, so that nothing is owed any more. That is a submission that
-    /// no longer waits, or a failure that was pruned or erased, long after its first event.
+    /// no longer waits, or a failure that was pruned or erased, long after its first event. The ids of an erased grant
+    /// are gone, too, and its event would have other bytes.
     /// - Parameters:
+    ///   - grant: The row of ``grant``.
     ///   - isAnswered: Whether the submission of ``failure`` has an answer, of whatever version.
     ///   - isWaiting: The same for the row of ``waiting``.
-    public func isOver(isAnswered: Bool, isWaiting: Bool) -> Bool {
-        failure != nil && !isAnswered || waiting != nil && !isWaiting
+    public func isOver(grant: Grant?, isAnswered: Bool, isWaiting: Bool) -> Bool {
+        failure != nil && !isAnswered || waiting != nil && !isWaiting || grant?.userID.isErased == true
     }
 
-    /// The input of its step. Nil if the row that it refers to does not exist, or is a later version's.
+    /// The input of its step. Nil if the row that it refers to does not exist, was erased, or is a later version's.
     /// - Parameters:
     ///   - grant: The row of ``grant``.
     ///   - answer: The row of ``failure``.
@@ -144,8 +146,9 @@ public struct DueOutboxRow: Sendable {
         guard let owed else { return nil }
         switch owed.key {
         case .granted(_, let submission):
-            return grant.map {
-                owed.step == .call ? .call($0) : .publish(GrantedEvent.event(of: $0, repeatOf: submission))
+            return grant.flatMap {
+                if $0.userID.isErased { return nil }
+                return owed.step == .call ? .call($0) : .publish(GrantedEvent.event(of: $0, repeatOf: submission))
             }
         case .failed:
             guard case .failed(let failure)? = answer else { return nil }

@@ -63,10 +63,12 @@ struct OutboxTable {
             guard !rows.isEmpty else { break }
             let pending = try RetryTable(connection: connection).waiting(Set(rows.compactMap(\.waiting)))
             let answers = try AnswerTable(connection: connection).answers(Array(Set(rows.compactMap(\.failure))))
-            let work = try work(rows, pending, answers)
+            let grants = try grants(rows)
+            let work = work(rows, grants, pending, answers)
             let answered = Set((answers.known.map(\.claimant) + answers.later.map(\.claimant)).map(\.submissionKey))
             let ended = rows.filter { row in
                 row.isOver(
+                    grant: row.grant.flatMap { grants[$0] },
                     isAnswered: row.failure.map(answered.contains) ?? false,
                     isWaiting: row.waiting.map { !(pending[$0]?.isAnswered ?? true) } ?? false)
             }
@@ -99,15 +101,17 @@ struct OutboxTable {
         return try connection.run(statement).rows.map { DueOutboxRow($0) }
     }
 
+    private func grants(_ rows: [DueOutboxRow]) throws(PostgresFailure) -> [GrantReference: Grant] {
+        let references = Set(rows.compactMap(\.grant)).map { HolderQuestion($0) }
+        let found = try GrantTable(connection: connection).holders(references).known
+        return Dictionary(found.map { ($0.grant.reference, $0.grant) }) { first, _ in first }
+    }
+
     /// The input of each row's step, from the rows that they refer to.
     private func work(
-        _ rows: [DueOutboxRow], _ pending: [RetryKey: WaitingRow], _ found: FoundAnswers
-    ) throws(PostgresFailure) -> [OutboxItem.Work?] {
-        let references = Set(rows.compactMap(\.grant)).map { HolderQuestion($0) }
-        var grants: [GrantReference: Grant] = [:]
-        for stored in try GrantTable(connection: connection).holders(references).known {
-            grants[stored.grant.reference] = stored.grant
-        }
+        _ rows: [DueOutboxRow], _ grants: [GrantReference: Grant], _ pending: [RetryKey: WaitingRow],
+        _ found: FoundAnswers
+    ) -> [OutboxItem.Work?] {
         var answers: [SubmissionKey: Answer] = [:]
         for answer in found.known { answers[answer.claimant.submissionKey] = answer }
         return rows.map { row in

@@ -69,6 +69,11 @@ final class UpkeepRun {
             status: status, output: output.withLock { $0 }, errors: errors.withLock { $0 }, log: [])
     }
 
+    /// Says that the partition is complete up to an offset.
+    func pass(to next: Int64) throws {
+        _ = try ledger.checkpoint([OffsetCheckpoint(ownership: Self.ownership, next: next)])
+    }
+
     func write(file name: String, _ text: String) throws -> String {
         try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
         return folder + "/" + name

@@ -91,6 +91,7 @@ struct EraseCommandTests {
             grantor.decision("f-canary", user: "user-canary", offset: 601, UpkeepRun.failure),
             grantor.decision("other", user: "player-2", offset: 602, grantor.grant("900")),
         ])
+        try grantor.pass(to: 603)
     }
 
     private static let apply = "--apply --actor kim --reason asked"
@@ -191,12 +192,26 @@ struct EraseCommandTests {
         #expect(later.status == .failed && later.output.hasPrefix("3 grants, 0 answers"))
         #expect(later.errors.contains("1 grant was written by a later version"))
         #expect(run.ledger.questions.suffix(4) == ["erase", "erase as a trial", "erase", "erase as a trial"])
-        run.ledger.answer(erasures: [done(2, later: 1), .inTheWay(waiting: 0, owed: 1)])
+        run.ledger.answer(erasures: [done(2, later: 1), .inTheWay(waiting: 0, owed: 1, unpassed: 0)])
         let owed = run("erase --user u --key-file \(file) \(Self.apply)")
         #expect(owed.errors.contains("a part is erased, and the rest is not; call it again: 1 event is owed"))
         #expect(owed.output.hasPrefix("2 grants, 0 answers") && owed.status == .failed)
-        run.ledger.answer(erasures: [done(2, later: 1), .inTheWay(waiting: 0, owed: 1)])
+        run.ledger.answer(erasures: [done(2, later: 1), .inTheWay(waiting: 0, owed: 1, unpassed: 0)])
         #expect(run("erase --user u --key-file \(file) \(Self.apply) --json").output.contains("\"isComplete\" : false"))
+    }
+
+    @Test("Nobody is erased before the user's records are passed, unless the call says that they never are")
+    func unpassed() throws {
+        try grantor.pass(to: 600)
+        let result = grantor("erase --user user-canary --key-file \(key) \(Self.apply)")
+        #expect(result.status == .failed)
+        #expect(
+            result.errors
+                == "grantor: nothing was changed: 2 grants and answers are of records that no worker has passed: their "
+                + "events may be untold. Run a worker and call it again; where their topic was made anew, --unpassed "
+                + "erases them all the same\n")
+        let done = grantor("erase --user user-canary --key-file \(key) --unpassed \(Self.apply)")
+        #expect(done.status == .done && done.output.hasPrefix("600 grants, 1 answer and"))
     }
 
     @Test("Nobody is erased whose submission waits")
