@@ -22,7 +22,11 @@ public struct Erasure: Hashable, Sendable {
     }
 
     /// The note as `operator_actions` keeps it: it has the pseudonym and not the user.
-    public func named(_ note: OperatorNote) -> OperatorNote { note.about("\(pseudonyms.of(userID))") }
+    /// - Parameter now: The ledger's clock. What was decided until then may be gone, however long ago the command began.
+    public func named(_ note: OperatorNote, now: Timestamp) -> OperatorNote {
+        OperatorNote(actor: note.actor, reason: note.reason, at: max(note.at, now))
+            .about("\(pseudonyms.of(userID))")
+    }
 }
 
 /// Stands in for ids of a person, by a key that the ledger does not have. The same id has the same pseudonym as long as

@@ -22,7 +22,8 @@ public protocol LedgerUpkeep: AnyObject {
     /// - Returns: One result for each, in order.
     func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult]
 
-    /// Deletes the answers of some places that were given before a moment. One whose event the outbox owes stays.
+    /// Deletes the answers of some places that were given before a moment. One whose event the outbox owes stays, and
+    /// one of a submission that operators have acted on: an erasure finds their actions by it.
     /// - Parameter isTrial: Nothing is deleted.
     /// - Returns: How many were or would be deleted.
     func prune(

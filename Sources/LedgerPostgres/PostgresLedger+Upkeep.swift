@@ -71,13 +71,13 @@ extension PostgresLedger {
         guard let note else {
             return try read { (_) throws(PostgresFailure) in try find(erasure).result }
         }
-        return try write { (_) throws(PostgresFailure) in
+        return try write { (now) throws(PostgresFailure) in
             let found = try find(erasure)
             guard case .done(let rows) = found.result, found.hasRows else { return found.result }
             try GrantTable(connection: connection).erase(found.erased)
             try AnswerTable(connection: connection).delete(found.answers.map(\.sequence))
             try renameActions(found.former, erasure.pseudonyms)
-            try add(.erase, erasure.named(note), on: nil)
+            try add(.erase, erasure.named(note, now: now), on: nil)
             return .done(rows)
         }
     }

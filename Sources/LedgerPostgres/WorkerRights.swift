@@ -17,8 +17,8 @@ enum WorkerRights {
         ("USAGE", "lease_numbers"),
     ].flatMap { word, names in names.split(separator: " ").map { Right(word: word, name: String($0)) } }
 
-    /// The one right more of a worker that deletes old answers: to note it.
-    private static let pruning = Right(word: "INSERT", name: "operator_actions")
+    /// What a worker that deletes old answers needs, too: to note it, and to see what operators have acted on.
+    private static let pruning = ["INSERT", "SELECT"].map { Right(word: $0, name: "operator_actions") }
 
     /// Rights that would take a grant back; a tables' owner has them.
     private static let dangerous = ["UPDATE", "DELETE", "TRUNCATE"].map { Right(word: $0, name: "grants") }
@@ -26,7 +26,7 @@ enum WorkerRights {
     /// Rights that a session's user lacks.
     /// - Parameter prunes: Whether the worker deletes old answers.
     static func missing(for connection: PostgresConnection, prunes: Bool) throws(PostgresFailure) -> [Right] {
-        let needed = all + (prunes ? [pruning] : [])
+        let needed = all + (prunes ? pruning : [])
         let held = try held(needed, by: connection)
         return needed.filter { !held.contains($0) }
     }

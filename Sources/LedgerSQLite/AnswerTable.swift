@@ -40,10 +40,13 @@ struct AnswerTable {
 
     // MARK: Retention
 
-    /// Rows of some places that may go. The outbox's event of a failure is made from the row, so that one stays.
+    /// Rows of some places that may go. The outbox's event of a failure is made from the row, so that one stays. By the
+    /// answer of a submission that operators have acted on, an erasure finds the actions.
     private static let isOld = """
         sequence BETWEEN ? AND ? AND answered_at < ? AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.key =
             'failed:' || length(CAST(answers.app AS BLOB)) || ':' || answers.app || ':' || answers.submission_id)
+            AND NOT EXISTS (SELECT 1 FROM operator_actions AS action
+                WHERE action.submission_id = answers.submission_id AND action.app = answers.app)
         """
 
     func count(_ places: ClosedRange<Int64>, before: Timestamp) throws(StoreError) -> Int {

@@ -69,13 +69,13 @@ extension SQLiteLedger {
         }
         // Pages that rows leave would keep their bytes.
         try overwriteWhatIsDeleted()
-        return try write { (_) throws(StoreError) in
+        return try write { (now) throws(StoreError) in
             let found = try find(erasure)
             guard case .done(let rows) = found.result, found.hasRows else { return found.result }
             try GrantTable(database: database).erase(found.erased)
             try AnswerTable(database: database).delete(found.answers.map(\.sequence))
             try OperatorTable(database: database).rename(found.former, erasure.pseudonyms)
-            try OperatorTable(database: database).add(.erase, erasure.named(note), on: nil)
+            try OperatorTable(database: database).add(.erase, erasure.named(note, now: now), on: nil)
             return .done(rows)
         }
     }

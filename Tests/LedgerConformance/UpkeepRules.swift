@@ -328,6 +328,33 @@ extension LedgerConformance {
             let rest = ErasureResult.Rows(grants: 1, answers: 1, actions: 0, isComplete: true)
             try expect(try subject.ledger.erase(erasure, note), .done(rest), "the second one")
         },
+        ConformanceRule("Actions on a pruned answer's submission would keep its id: such answers stay for an erasure") {
+            subject in
+            try subject.own()
+            let key = SubmissionKey(bundleID: Samples.app, submissionID: "s1")
+            try subject.write(Samples.wait(Samples.submission("s1", offset: 1), delay: 0))
+            _ = try subject.ledger.retryNow(key, note)
+            try subject.write(Samples.fail(Samples.submission("s1", offset: 1), lease: subject.takeOne().lease))
+            try subject.write(Samples.fail(Samples.submission("s1", app: "com.example.other", offset: 2)))
+            _ = try subject.drain()
+            try expect(
+                try subject.ledger.prune(0...(.max), before: Samples.later(60_000), isTrial: true), 1, "a trial")
+            try expect(
+                try subject.ledger.prune(0...(.max), before: Samples.later(60_000), isTrial: false), 1, "pruned")
+            try subject.pass(to: 3)
+            let rows = ErasureResult.Rows(grants: 0, answers: 1, actions: 1, isComplete: true)
+            try expect(try subject.ledger.erase(Samples.erasure("player-1"), note), .done(rows), "erased")
+            try expect(try subject.ledger.actions(on: key), [], "actions with its id")
+        },
+        ConformanceRule("An erasure's action has the moment of its rows, however long ago its command began") {
+            subject in
+            try subject.own()
+            subject.setClock(Samples.later(1_000))
+            try subject.write(Samples.fail(Samples.submission("s1", offset: 1), at: 1_000))
+            try subject.pass(to: 2)
+            _ = try subject.ledger.erase(Samples.erasure("player-1"), note)
+            try expect(try subject.ledger.actions(on: nil).map(\.note.at), [Samples.later(1_000)], "its moment")
+        },
     ]
 }
 

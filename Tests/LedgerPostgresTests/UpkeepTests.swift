@@ -36,7 +36,7 @@ struct UpkeepTests {
             // No worker's right is one to change a grant.
             let worker = try open(ledger, as: "worker")
             #expect(try WorkerRights.spare(for: worker.connection).isEmpty)
-            // One that deletes old answers notes it, which is one right more.
+            // One that deletes old answers notes it, which is one right more for a role that can read.
             try worker.checkRights(prunes: false)
             #expect(throws: LedgerError.self) { try worker.checkRights(prunes: true) }
             try ledger.server.run(

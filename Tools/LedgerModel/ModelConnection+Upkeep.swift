@@ -92,6 +92,7 @@ extension ModelConnection {
             let key = claimant(row).submissionKey
             return places.contains(row.place) && decidedAt(row) < before
                 && model.tables.outbox[.failed(key.bundleID, key.submissionID)] == nil
+                && !model.tables.actions.contains { $0.submission == key }
         }
         if !isTrial { for row in old { model.tables.deleteAnswer(claimant(row).submissionKey) } }
         return old.count
@@ -110,9 +111,9 @@ extension ModelConnection {
             try submissions(query)
         } owed: { keys throws(LedgerError) in
             try owed(keys)
-        } actions: { keys throws(LedgerError) in
         } partitions: { () throws(LedgerError) in
             try partitions()
+        } actions: { keys throws(LedgerError) in
             places(of: keys).count
         }
         guard let note, case .done = found.result, found.hasRows else { return found.result }
@@ -128,7 +129,7 @@ extension ModelConnection {
                     bundleID: key.bundleID, submissionID: erasure.pseudonyms.of(key.submissionID)))
         }
         model.tables.actions.append(
-            OperatorAction(kind: .erase, note: erasure.named(note), submission: nil))
+            OperatorAction(kind: .erase, note: erasure.named(note, now: Timestamp(milliseconds: now)), submission: nil))
         return found.result
     }
 }

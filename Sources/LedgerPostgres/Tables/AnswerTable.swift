@@ -72,9 +72,18 @@ struct AnswerTable {
             'failed:' || octet_length(answers.app)::text || ':' || answers.app || ':' || answers.submission_id)
         """
 
+    /// Answers of submissions that operators have acted on: by them an erasure finds the actions. Each row is looked up
+    /// by the index, which OFFSET keeps: all actions would be read at each step else.
+    private static let isActedOn = """
+        EXISTS (
+            SELECT 1 FROM operator_actions AS action
+            WHERE \(HashedIndex.condition("action.submission_id", "answers.submission_id")) AND action.app = answers.app
+            OFFSET 0)
+        """
+
     /// Rows of some places that may go.
     private static let isOld = """
-        sequence BETWEEN $1::bigint AND $2::bigint AND answered_at < $3::bigint AND NOT \(isOwed)
+        sequence BETWEEN $1::bigint AND $2::bigint AND answered_at < $3::bigint AND NOT \(isOwed) AND NOT \(isActedOn)
         """
 
     func count(_ places: ClosedRange<Int64>, before: Timestamp) throws(PostgresFailure) -> Int {
