@@ -157,7 +157,8 @@ public struct LedgerMeasure: Hashable, Sendable {
         public let rows: Int
         /// The refused ones, by the service's latest answers.
         public let refused: Int
-        /// When the oldest of them was granted.
+        /// When the oldest of the others was granted; nil where all are refused. A refused one is for a person to look
+        /// at, and must not hide that the service is away.
         public let oldest: Timestamp?
 
         public init(bundleID: BundleID, rows: Int, refused: Int, oldest: Timestamp?) {

@@ -70,7 +70,8 @@ extension PostgresLedger {
             PostgresStatement(outbox.isWhole ? Self.owed : Self.owed(sampled: outbox)),
             PostgresStatement(
                 """
-                SELECT target, count(*), count(*) FILTER (WHERE \(ServiceAnswer.isRefusalInSQL)), min(owed_since)
+                SELECT target, count(*), count(*) FILTER (WHERE \(ServiceAnswer.isRefusalInSQL)),
+                    min(owed_since) FILTER (WHERE (\(ServiceAnswer.isRefusalInSQL)) IS NOT TRUE)
                 FROM \(outbox.source) WHERE step = 'call' GROUP BY target ORDER BY target
                 """),
         ])

@@ -172,7 +172,8 @@ struct OutboxTable {
     /// ``LedgerMeasure/calls``.
     func calls() throws(StoreError) -> [LedgerMeasure.Calls] {
         let sql = """
-            SELECT target, count(*), total(\(ServiceAnswer.isRefusalInSQL)), min(owed_since) FROM outbox
+            SELECT target, count(*), total(\(ServiceAnswer.isRefusalInSQL)),
+                min(iif(\(ServiceAnswer.isRefusalInSQL), NULL, owed_since)) FROM outbox
             WHERE step = 'call' GROUP BY target ORDER BY target
             """
         return try database.statement(sql).rows({ _ in }) { row in

@@ -19,7 +19,9 @@ final class FulfilmentMetrics: Sendable {
         labels: ["app"])
     static let oldest = GaugeDeclaration(
         "grantor_fulfilment_oldest_seconds",
-        help: "How long ago the oldest grant was written that waits for its inventory service; 0 for none.",
+        help:
+            "How long ago the oldest grant was written that waits for its inventory service, without refused ones; 0 "
+            + "for none.",
         labels: ["app"])
     static let refused = GaugeDeclaration(
         "grantor_fulfilment_refused",

@@ -169,7 +169,7 @@ extension LedgerConformance {
             try expect(
                 measure.calls,
                 [
-                    .init(bundleID: Samples.app, rows: 2, refused: 1, oldest: Samples.later(1_000)),
+                    .init(bundleID: Samples.app, rows: 2, refused: 1, oldest: Samples.later(2_000)),
                     .init(bundleID: "com.example.other", rows: 1, refused: 0, oldest: Samples.later(3_000)),
                 ], "calls")
             try expect(measure.outboxRows, 3, "rows")

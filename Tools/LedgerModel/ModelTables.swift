@@ -295,7 +295,7 @@ public final class ModelTables {
         return rows.sorted { $0.key.text < $1.key.text }.compactMap { target, rows in
             LedgerMeasure.Calls(
                 of: target, rows: rows.count, refused: rows.count { $0.answer?.isRefusal == true },
-                oldest: rows.map(\.owedSince).min())
+                oldest: rows.filter { $0.answer?.isRefusal != true }.map(\.owedSince).min())
         }
     }
 
