@@ -37,6 +37,18 @@ extension AlertNews {
             self.init(
                 nil, .notice, "An inventory service answers again; what waited is told now",
                 ["app": "\(app)", "away_seconds": .seconds(after), "waited": .number(waited)])
+        case .callsOverdue(let app, let rows, let age, let fault):
+            self.init(
+                .callsOverdue, .error,
+                "Calls to an inventory service fail, and it is not away; paid grants wait untold and are called again",
+                [
+                    "app": "\(app)", "cause": .text(fault), "waiting": .number(rows),
+                    "oldest_seconds": .seconds(age),
+                ])
+        case .callsOverdueOver(let app, let after):
+            self.init(
+                nil, .notice, "No call to an inventory service is overdue any more",
+                ["app": "\(app)", "overdue_for_seconds": .seconds(after)])
         case .grantsRefused(let app, let rows):
             self.init(
                 .grantsRefused, .error,

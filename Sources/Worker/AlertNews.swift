@@ -11,6 +11,7 @@ struct AlertNews {
         case appsFileRefused = "apps_file_refused"
         case breakerOpened = "breaker_opened"
         case breakerStillOpen = "breaker_still_open"
+        case callsOverdue = "calls_overdue"
         case decisionRefused = "decision_refused"
         case eventsNotTaken = "events_not_taken"
         case grantsRefused = "grants_refused"

@@ -69,6 +69,9 @@ struct EndpointGate: Sendable {
     var takesEarly: Bool { takesEarlySince != nil }
     /// The words of the latest failed call; nil once one was answered while nothing was wrong.
     var fault: String?
+    /// Of a service: the words and moment of the latest failed call since it was in trouble. Other calls that are
+    /// answered leave it, because one grant's calls may fail alone.
+    var latestFault: (words: String, at: Instant)?
     /// Since when it is in trouble, as people were told, and when they were told last.
     var troubledSinceTold: Instant?
     var troubleToldAt: Instant?

@@ -115,6 +115,7 @@ struct GateTable {
         }
         gates[index].troubledSinceTold = isTroubled ? now : nil
         gates[index].troubleToldAt = gates[index].troubledSinceTold
+        gates[index].latestFault = nil
         // Calls that wait for a service are due within a minute anyway.
         gates[index].takesEarlySince = isTroubled || gates[index].service != nil ? nil : wall
         guard let since else { return .began(key, fault: gates[index].fault) }

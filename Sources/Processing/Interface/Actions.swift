@@ -182,6 +182,12 @@ public enum CallAlert: Hashable, Sendable {
     /// Told again and again while it lasts, with the grants that wait for it.
     case serviceStillAway(BundleID, after: Duration, waiting: Int)
     case serviceAnswers(BundleID, after: Duration, waited: Int)
+    /// Some calls to an app's service fail, and too few for it to be away: grants wait for minutes.
+    /// - Parameters:
+    ///   - rows: without refused ones.
+    ///   - fault: the words of the latest failed call.
+    case callsOverdue(BundleID, rows: Int, age: Duration, fault: String)
+    case callsOverdueOver(BundleID, after: Duration)
     /// An app's service answers, and does not take some grants.
     case grantsRefused(BundleID, rows: Int)
     case grantsRefusedOver(BundleID, after: Duration)

@@ -125,6 +125,7 @@ struct Outbox: ~Copyable {
         gates.update(gate) {
             $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
             if called.fault != nil || $0.breaker.phase == .closed { $0.fault = called.fault }
+            if let fault = called.fault { $0.latestFault = (fault, now) }
         }
         switch called.result {
         case .accepted:

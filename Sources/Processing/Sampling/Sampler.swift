@@ -139,7 +139,7 @@ struct Sampler {
             held[group] = nil
             if let since = reminder.since { turn.alert(.heldOver(group, after: now - since)) }
         }
-        callReminders.remind(of: measure.calls, &gates, &turn)
+        callReminders.remind(of: measure, &gates, &turn)
         for waiting in measure.waiting {
             guard let endpoint = waiting.endpoint, case let gate = gates.index(of: .apple(endpoint)),
                 let since = gates[gate].troubledSinceTold,

@@ -274,6 +274,48 @@ struct OutboxTests {
         }
     }
 
+    @Test("calls that fail too seldom for a service to be away are told once they are overdue, with their cause")
+    func overdue() throws {
+        var sample = LedgerMeasure(retries: [], waiting: [], outboxRows: 1, outboxAge: 0)
+        func measure(_ calls: [LedgerMeasure.Calls]) {
+            sample = LedgerMeasure(retries: [], waiting: [], calls: calls, outboxRows: 1, outboxAge: 0)
+            bench.measure = sample
+            bench.wait(.seconds(31))
+        }
+        func owed(since age: Int64, refused: Int = 0) -> [LedgerMeasure.Calls] {
+            let oldest = Timestamp(milliseconds: bench.wall.milliseconds - age * 1_000)
+            return [.init(bundleID: Fixture.app, rows: 1, refused: refused, oldest: refused > 0 ? nil : oldest)]
+        }
+        func call(_ result: Called.Result, _ outcome: CallOutcome) throws {
+            let call = try #require(bench.takeCalls().first)
+            bench.send(.called([Called(token: call.token, result: result, outcome: outcome, took: .zero)]))
+            _ = try reports()
+        }
+        try take(item(.call(grant), .call))
+        bench.isNothingDue = true
+        try call(.notAccepted(ServiceAnswer(isRefusal: false, "HTTP 401")), .failed)
+        _ = bench.takeAlerts()
+        measure(owed(since: 330))
+        measure(owed(since: 360))
+        guard case .calls(.callsOverdue(Fixture.app, rows: 1, let age, fault: "HTTP 401"))? = bench.takeAlerts().first
+        else {
+            Issue.record("nobody hears of it")
+            return
+        }
+        #expect(age >= .seconds(300))
+        measure(owed(since: 390))
+        #expect(bench.takeAlerts() == [])
+        measure([])
+        guard case .calls(.callsOverdueOver(Fixture.app, _))? = bench.takeAlerts().first else {
+            Issue.record("it is never over")
+            return
+        }
+        // Without a failed call for minutes, what is overdue is only on its way.
+        bench.wait(.seconds(300))
+        measure(owed(since: 400))
+        #expect(bench.takeAlerts() == [])
+    }
+
     @Test("is asked nothing while nothing is owed")
     func idle() throws {
         try bench.own()

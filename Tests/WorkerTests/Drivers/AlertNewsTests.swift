@@ -98,11 +98,17 @@ struct AlertNewsTests {
             .calls(.grantsRefused(app, rows: 2)), .calls(.serviceMissing(app, rows: 3)),
             .calls(.serviceAnswers(app, after: .seconds(60), waited: 9)),
             .calls(.grantsRefusedOver(app, after: .seconds(60))), .calls(.serviceMissingOver(app, after: .seconds(1))),
+            .calls(.callsOverdue(app, rows: 4, age: .seconds(360), fault: "HTTP 401")),
+            .calls(.callsOverdueOver(app, after: .seconds(60))),
         ])
-        #expect(told.map(\.level) == [.warning, .error, .error, .error, .notice, .notice, .notice])
+        #expect(
+            told.map(\.level) == [.warning, .error, .error, .error, .notice, .notice, .notice, .error, .notice])
+        #expect(
+            told[7].metadata
+                == ["app": "com.example.game", "cause": "HTTP 401", "waiting": 4, "oldest_seconds": 360])
         #expect(told.allSatisfy { $0.metadata["app"] == "com.example.game" })
         #expect(told[0].metadata["cause"] == "answers take too long" && told[1].metadata["waiting"] == 9)
-        #expect(alerts() == 4)
+        #expect(alerts() == 5)
     }
 
     @Test("have a row each in docs/operations.md, which says what to do")

@@ -286,6 +286,8 @@ extension CallAlert {
         case .serviceAway(let app, _): (.worker, "service away: \(app)")
         case .serviceStillAway(let app, _, let rows): (.worker, "service still away: \(app), \(rows) rows")
         case .serviceAnswers(let app, _, let rows): (.worker, "service answers: \(app), \(rows) rows")
+        case .callsOverdue(let app, let rows, _, _): (.nobody, "\(rows) calls to the service of \(app) are overdue")
+        case .callsOverdueOver(let app, _): (.nobody, "no call to the service of \(app) is overdue")
         case .grantsRefused(let app, let rows): (.nobody, "service of \(app) refuses \(rows) grants")
         case .grantsRefusedOver(let app, _): (.nobody, "service of \(app) refuses no grants")
         case .serviceMissing(let app, let rows): (.nobody, "\(rows) rows of \(app) have no service")
