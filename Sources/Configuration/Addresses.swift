@@ -129,7 +129,8 @@ public enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The URL of a database, as libpq reads it. It may hold a password, so only its hosts and its database are shown.
+/// The URL of a database, as libpq reads it. It may hold a password, so only its hosts and its database are shown, and
+/// none of it where the two do not stand in their plain form.
 public struct PostgresURL: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// The URL itself, for the one place that needs it.
     public let revealed: String
@@ -143,9 +144,23 @@ public struct PostgresURL: Hashable, Sendable, CustomStringConvertible, CustomRe
     }
 
     public var description: String {
-        // A password may hold any character, and all of it stands before the last of these.
-        let place = revealed.drop { $0 != "/" }.dropFirst(2).split(separator: "@").last ?? ""
-        return "postgres://\(place.prefix { $0 != "?" })"
+        // In a URL that its writer mistook, a piece of the password may stand in any place.
+        let parts = revealed.drop { $0 != "/" }.dropFirst(2).split(
+            separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let user = parts[0].split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let hosts = user.last, !parts[1].contains("@") else { return Self.hidden }
+        let database = parts[1].prefix { $0 != "?" }
+        let isPlain = database.allSatisfy { $0.isLetter || $0.isNumber || "-_.$".contains($0) }
+        guard isPlain, hosts.split(separator: ",").allSatisfy(Self.isHost) else { return Self.hidden }
+        return "postgres://\(hosts)/\(database)"
+    }
+
+    private static let hidden = "postgres://<redacted>"
+
+    /// A name or an address, with a port or without.
+    private static func isHost(_ text: Substring) -> Bool {
+        let ports: ClosedRange<UInt16> = 1...65535
+        return HostAndPort(text, ports: ports) != nil || HostAndPort("\(text):\(ports.lowerBound)", ports: ports) != nil
     }
 
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -162,7 +162,7 @@ struct WorkerConfigurationTests {
             "sasl.password=canary-1\nssl.key.password=canary-2\n", to: "kafka.properties")
         let configuration = try sample.load([
             "GRANTOR_KAFKA_PROPERTIES_FILE": properties, "GRANTOR_APPLE_PROXY": "http://me:canary@proxy:3128",
-            "GRANTOR_LEDGER_URL": "postgres://me:canary?/#@canary@db:5432,db2/game?sslmode=verify-full&password=canary",
+            "GRANTOR_LEDGER_URL": "postgres://me:canary?#:@db:5432,db2/game?sslmode=verify-full&password=canary",
         ])
         var dumped = ""
         dump(configuration, to: &dumped)
@@ -173,5 +173,26 @@ struct WorkerConfigurationTests {
         #expect(configuration.lines.contains { $0.value == "http://<redacted>@proxy:3128" })
         #expect(configuration.lines.contains { $0.value == "postgres://db:5432,db2/game" })
         #expect(configuration.kafka.revealedProperties["sasl.password"] == "canary-1")
+    }
+
+    @Test("A PostgreSQL URL shows its hosts and its database, and nothing where the password may stand among them")
+    func mistakenURLs() throws {
+        for (url, place) in [
+            ("postgresql://grantor@db/grantor", "db/grantor"), ("postgres:///grantor?host=/run/postgresql", "/grantor"),
+            ("postgres://me:ca?n#y@[::1]:5432,db2/a-b_c", "[::1]:5432,db2/a-b_c"),
+            ("postgres://db/grantor?password=s3cret", "db/grantor"),
+        ] { #expect(try #require(PostgresURL(url)).description == "postgres://\(place)") }
+        for mistaken in [
+            "postgres://db/grantor?user=grantor@srv&password=s3cret", "postgres://db/grantor?password=foo@bar",
+            "postgres://grantor:s3cret/grantor", "postgres://me:12/s3cret?foo@db/grantor",
+            "postgres://me@s3cret@db/grantor",
+            "postgres://db/grantor&password=s3cret", "postgres://db/grantor/s3cret",
+            "postgres://db?password=s3cret/foo",
+            "postgres://me%3As3cret%40db/grantor", "postgres://s3cret",
+        ] {
+            let lines = try sample.load(["GRANTOR_LEDGER_URL": mistaken]).lines.map(\.value)
+            #expect(lines.contains("postgres://<redacted>"), "\(mistaken)")
+            for secret in ["s3cret", "foo", "bar"] { #expect(!lines.contains { $0.contains(secret) }, "\(mistaken)") }
+        }
     }
 }

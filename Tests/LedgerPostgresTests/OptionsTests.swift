@@ -16,8 +16,8 @@ import Testing
         "A URL is shown without its password",
         arguments: [
             ("postgres://db.example.com/grantor", "postgres://db.example.com/grantor"),
-            ("postgresql://u:secret@a:5433,b,c:5434/grantor", "postgres://u@a:5433,b,c:5434/grantor"),
-            ("postgres://u:secret%40%2F@[::1]:5432/grantor", "postgres://u@[::1]:5432/grantor"),
+            ("postgresql://u:secret@a:5433,b,c:5434/grantor", "postgres://a:5433,b,c:5434/grantor"),
+            ("postgres://u:secret%40%2F@[::1]:5432/grantor", "postgres://[::1]:5432/grantor"),
             ("postgres:///grantor?host=/run/postgresql&port=5433", "postgres://:5433/grantor"),
             ("postgres://a,b/grantor?port=5433&password=secret", "postgres://a:5433,b:5433/grantor"),
             ("postgres:///grantor", "postgres:///grantor"),

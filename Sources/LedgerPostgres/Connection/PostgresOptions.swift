@@ -122,10 +122,9 @@ struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
         self.values = values
     }
 
-    /// User, hosts and database.
+    /// Hosts and database.
     var description: String {
-        let user = values["user"].map { "\($0)@" } ?? ""
-        return "postgres://\(user)\(hosts.map(\.description).joined(separator: ","))/\(values["dbname"] ?? "")"
+        "postgres://\(hosts.map(\.description).joined(separator: ","))/\(values["dbname"] ?? "")"
     }
 
     var customMirror: Mirror { Mirror(self, children: []) }
