@@ -21,15 +21,10 @@ public final class Listener: Sendable {
     ///   - host: an address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
     ///   - port: zero for any that is free.
     ///   - backlog: connections that the kernel accepts before the server does.
-    /// - Throws: ``ServerError/cannotBind(host:port:reason:)``.
+    /// - Throws: ``ServerError/cannotBind(host:port:reason:mayPass:)``.
     public init(host: String, port: Int, backlog: Int32 = 1024) throws(ServerError) {
-        var reason = "the host has no address"
-        if let descriptor = Self.bound(host, port, backlog, &reason) {
-            self.descriptor = descriptor
-            self.port = Self.port(of: descriptor) ?? port
-        } else {
-            throw .cannotBind(host: host, port: port, reason: reason)
-        }
+        descriptor = try Self.bound(host, port, backlog)
+        self.port = Self.port(of: descriptor) ?? port
     }
 
     deinit { close(descriptor) }
@@ -53,18 +48,20 @@ public final class Listener: Sendable {
         }
     }
 
-    private static func bound(_ host: String, _ port: Int, _ backlog: Int32, _ reason: inout String) -> Int32? {
+    private static func bound(_ host: String, _ port: Int, _ backlog: Int32) throws(ServerError) -> Int32 {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let result = getaddrinfo(host, String(port), &hints, &list)
         guard result == 0 else {
-            reason = String(cString: gai_strerror(result))
-            return nil
+            throw .cannotBind(
+                host: host, port: port, reason: String(cString: gai_strerror(result)),
+                mayPass: [EAI_AGAIN, EAI_MEMORY, EAI_SYSTEM].contains(result))
         }
         defer { freeaddrinfo(list) }
         var next = list
+        var fault: Int32 = 0
         while let entry = next {
             let descriptor = grantor_stream_socket(entry.pointee.ai_family)
             if descriptor >= 0 {
@@ -77,11 +74,13 @@ public final class Listener: Sendable {
                     return descriptor
                 }
             }
-            reason = String(cString: strerror(errno))
+            fault = errno
             if descriptor >= 0 { close(descriptor) }
             next = entry.pointee.ai_next
         }
-        return nil
+        throw .cannotBind(
+            host: host, port: port, reason: String(cString: strerror(fault)),
+            mayPass: [EADDRNOTAVAIL, EADDRINUSE, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(fault))
     }
 
     private static func port(of descriptor: Int32) -> Int? {
@@ -101,13 +100,17 @@ public final class Listener: Sendable {
 /// A server cannot start. The caller reports it and stops.
 public enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The address is in use, is none of this machine's, or needs a privilege.
-    case cannotBind(host: String, port: Int, reason: String)
+    /// - Parameter mayPass: Another process may leave the port, and a network or its resolver may come up later.
+    case cannotBind(host: String, port: Int, reason: String, mayPass: Bool)
     /// The process has no threads or descriptors left.
     case noResources(reason: String)
 
+    /// Whether a later try may succeed although nobody has changed the settings.
+    public var mayPass: Bool { if case .cannotBind(_, _, _, let mayPass) = self { mayPass } else { true } }
+
     public var description: String {
         switch self {
-        case .cannotBind(let host, let port, let reason): "cannot serve on \(host):\(port): \(reason)"
+        case .cannotBind(let host, let port, let reason, _): "cannot serve on \(host):\(port): \(reason)"
         case .noResources(let reason): "the server cannot start: \(reason)"
         }
     }

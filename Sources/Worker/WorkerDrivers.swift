@@ -137,6 +137,7 @@ final class WorkerDrivers: Sendable {
                 registry: registry,
                 failed: { events.post(.clientFailed($0)) })
         } catch {
+            if case .resourcesExhausted = error { throw .failed("HTTPS: \(error)") }
             throw .configuration("HTTPS: \(error)")
         }
     }

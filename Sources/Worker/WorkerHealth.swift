@@ -1,5 +1,5 @@
 import Configuration
-import HTTPServer
+public import HTTPServer
 import Metrics
 import Scheduling
 import Synchronization
@@ -29,9 +29,7 @@ final class WorkerHealth: Sendable {
                 Self.reply(to: head, drivers.activity.withLock { $0 }, registry)
             }
         } catch {
-            throw .configuration(
-                "health and metrics: \(error); GRANTOR_HTTP_BIND (http.bind in the file) says where, and each worker of a "
-                    + "host needs a place of its own")
+            throw WorkerFailure(error, of: "health and metrics", at: "GRANTOR_HTTP_BIND (http.bind in the file)")
         }
     }
 
@@ -63,5 +61,16 @@ final class WorkerHealth: Sendable {
         Reply(
             status: isGood ? 200 : 503, contentType: "application/json",
             text: #"{"status":"\#(isGood ? "ok" : "failing")","detail":"\#(detail)"}"# + "\n")
+    }
+}
+
+extension WorkerFailure {
+    /// - Parameters:
+    ///   - what: is served.
+    ///   - setting: names the place.
+    public init(_ error: ServerError, of what: String, at setting: String) {
+        let detail =
+            "\(what): \(error); \(setting) says where, and each worker of a host needs a place of its own"
+        self = error.mayPass ? .failed(detail) : .configuration(detail)
     }
 }

@@ -31,9 +31,7 @@ final class APIServer: BesideWorker {
                 }
             }
         } catch {
-            throw .configuration(
-                "the read-only API: \(error); GRANTOR_API_BIND (api.bind in the file) says where, and each worker of a "
-                    + "host needs a place of its own")
+            throw WorkerFailure(error, of: "the read-only API", at: "GRANTOR_API_BIND (api.bind in the file)")
         }
         logger.info(
             "The read-only API is served",

@@ -132,6 +132,7 @@ final class HTTPSAppleCaller: AppleCaller {
             routes = try AppleRoutes(settings)
             client = try WaitingClient(AppleRoutes.clientConfiguration(settings, maxCalls: 1), logger: logger)
         } catch {
+            if case .resourcesExhausted = error { throw CommandFailure(.failed, "HTTPS: \(error)") }
             throw CommandFailure(.configuration, "HTTPS: \(error)")
         }
     }
