@@ -10,8 +10,9 @@ import Scheduling
 /// Answers the requests of the read-only API on the server's thread, those together that have come meanwhile.
 ///
 /// Its ledger's connection is its own, so whatever is asked, no worker's call waits for it. A question that fails is
-/// refused alone. Where no connection comes about, or one is lost, the ledger is left alone for as long as that took,
-/// but at least a second. All requests are refused meanwhile.
+/// refused alone. Where no connection comes about, one is lost, or two questions in a row fail of those that came
+/// together, the ledger is left alone for as long as the last took, but at least a second. All requests are refused
+/// meanwhile, so that a slow ledger does not hold up each of them in turn, nor a worker's stop.
 struct APIHandler: RequestHandler {
     /// Most time of one step of a read, and of opening the ledger.
     static let readLimit = Duration.seconds(2)
@@ -20,6 +21,8 @@ struct APIHandler: RequestHandler {
     private static let leastRest = Duration.seconds(1)
     /// Most questions that the ledger is asked together: they have the time of one, and all their answers are in memory.
     static let mostTogether = 16
+    /// Questions in a row that fail, of requests that came together, before the others are refused without being asked.
+    private static let mostFailed = 2
     private static let away = APIRefusal.unavailable("The ledger does not answer now.", retryAfter: 1)
 
     let tokensFile: TokensFile
@@ -33,6 +36,8 @@ struct APIHandler: RequestHandler {
     private var ledger: (any LedgerOperator)?
     /// Until then the ledger is left alone.
     private var restsUntil: Instant?
+    /// Questions in a row that failed, of the requests that came together.
+    private var failed = 0
     /// Questions that fail while the ledger answers others.
     private var refused = Reminder(quiet: Reminder.quiet)
 
@@ -87,7 +92,8 @@ struct APIHandler: RequestHandler {
     // MARK: Questions
 
     private mutating func answers(to requests: [APIRequest]) -> [Result<Reply, APIRefusal>] {
-        stride(from: 0, to: requests.count, by: Self.mostTogether).flatMap { first in
+        failed = 0
+        return stride(from: 0, to: requests.count, by: Self.mostTogether).flatMap { first in
             together(Array(requests[first..<min(first + Self.mostTogether, requests.count)]))
         }
     }
@@ -183,6 +189,7 @@ struct APIHandler: RequestHandler {
 
     private mutating func answered(by connection: any LedgerOperator) {
         ledger = connection
+        failed = 0
         if restsUntil != nil { logger.notice("The API's ledger answers again") }
         restsUntil = nil
         if refused.observe(false, at: now()) != nil { logger.notice("The API's questions are answered again") }
@@ -198,6 +205,8 @@ struct APIHandler: RequestHandler {
             logger.warning(
                 "The API's ledger does not answer a question", metadata: ["cause": .text(error.failure.message ?? "")])
         }
+        failed += 1
+        if failed >= Self.mostFailed { rest(since: start, after: error) }
         return .unavailable("The ledger does not answer this question now.", retryAfter: 1)
     }
 

@@ -170,6 +170,21 @@ struct APIHandlerTests {
         #expect(stage.openings == 2)
     }
 
+    @Test("A ledger that is slow at each of many questions holds none of them up for long, and is asked again")
+    func slowTogether() throws {
+        let stage = try APIStage()
+        stage.refuse(.unavailable(detail: "a statement took too long"), after: .milliseconds(1500))
+        let replies = try stage.replies((0..<40).map { "/v1/submissions/com.example.game/\($0)" })
+        #expect(replies.count == 40 && replies.allSatisfy { $0.status == 503 })
+        #expect(stage.elapsed < .seconds(6))
+        stage.advance(by: .milliseconds(1500))
+        let asked = stage.ledger.questions.count
+        #expect(try stage.reply(Self.granted).status == 503)
+        #expect(stage.ledger.questions.count == asked + 1)
+        stage.ledger.refuse(nil)
+        #expect(try stage.reply(Self.granted).status == 200)
+    }
+
     @Test("More questions than the ledger is asked together have an answer each")
     func many() throws {
         let stage = try APIStage()

@@ -81,6 +81,13 @@ final class APIStage {
     var openings: Int { world.opened.withLock { $0 } }
 
     func advance(by time: Duration) { world.clock.withLock { $0 = $0 + time } }
+    /// The ledger refuses every question about one submission, each after so long.
+    func refuse(_ error: LedgerError, after time: Duration) {
+        ledger.refuse(error) { [world] in world.clock.withLock { $0 = $0 + time } }
+    }
+
+    /// Time that has passed since the start.
+    var elapsed: Duration { world.clock.withLock { $0 } - Instant(nanoseconds: 0) }
     func fail(_ error: LedgerError?) { world.failure.withLock { $0 = error } }
 
     func reply(

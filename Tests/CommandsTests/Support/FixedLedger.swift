@@ -14,7 +14,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let held = Mutex<Int?>(nil)
     private let owner: ConsumerGroup?
     private let erased = Mutex<[ErasureResult]>([])
-    private let refusal = Mutex<LedgerError?>(nil)
+    private let refusal = Mutex<(error: LedgerError, during: @Sendable () -> Void)?>(nil)
     private let repairRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let actionQuestions = Mutex(0)
     private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
@@ -23,7 +23,16 @@ final class FixedLedger: LedgerOperator, Sendable {
     init(owner: ConsumerGroup? = nil) { self.owner = owner }
 
     /// From now on it answers no question about one submission.
-    func refuse(_ error: LedgerError?) { refusal.withLock { $0 = error } }
+    /// - Parameter during: Done before each refusal, such as to let time pass.
+    func refuse(_ error: LedgerError?, during: @escaping @Sendable () -> Void = {}) {
+        refusal.withLock { $0 = error.map { ($0, during) } }
+    }
+
+    private func demandAnswer() throws(LedgerError) {
+        guard let refusal = refusal.withLock({ $0 }) else { return }
+        refusal.during()
+        throw refusal.error
+    }
 
     /// After so many it takes no repair.
     func refuseRepairs(after taken: Int = 0, _ error: LedgerError) { repairRefusal.withLock { $0 = (taken, error) } }
@@ -56,7 +65,7 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     private func record(of key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         note("submission \(key.bundleID)/\(key.submissionID)")
-        if let error = refusal.withLock({ $0 }) { throw error }
+        try demandAnswer()
         guard key.bundleID == "com.example.game" else { return Self.record() }
         switch key.submissionID {
         case "granted": return Self.record(grants: [Self.grant()])
@@ -179,7 +188,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     func audited(_ table: AuditedTable, after: Int64, limit: Int) throws(LedgerError) -> [AuditedRow] {
-        if let error = refusal.withLock({ $0 }) { throw error }
+        try demandAnswer()
         return after < 1 ? audited.withLock { $0[table] ?? [] } : []
     }
 
