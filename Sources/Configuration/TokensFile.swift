@@ -58,8 +58,9 @@ public struct TokensFile: Hashable, Sendable, CustomStringConvertible {
         }
         let isSame = before.map { $0.tokens == tokens && $0.problem == problem } ?? false
         let generation = before.map { $0.generation + (isSame ? 0 : 1) } ?? 1
-        // A clock's tick is some milliseconds long, so a file can change within the one in which it was read.
-        let isSettled = stamp.map { WallClock.milliseconds - $0.changedAt > 2_000 } ?? false
+        // A clock's tick is some milliseconds long, so a file can change within the one in which it was read. The cause
+        // of a problem may be elsewhere than in the file, such as too few descriptors, and passes without a change.
+        let isSettled = problem == nil && stamp.map { WallClock.milliseconds - $0.changedAt > 2_000 } ?? false
         return TokensReading(
             tokens: tokens, problem: problem, generation: generation, stamp: stamp, isSettled: isSettled)
     }
@@ -73,7 +74,7 @@ public struct TokensReading: Sendable {
     /// Rises with each change of the above.
     public let generation: Int
     let stamp: FileStamp?
-    /// Whether a later change would show in the stamp.
+    /// Whether the file was read, and a later change would show in the stamp.
     let isSettled: Bool
 }
 

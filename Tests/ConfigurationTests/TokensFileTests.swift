@@ -72,6 +72,13 @@ struct TokensFileTests {
         #expect(gone.generation == 3 && gone.tokens.isEmpty && gone.problem?.contains("there is no such file") == true)
     }
 
+    @Test("A file that could not be used is read again, though it is old: the cause may have passed without a change")
+    func failed() {
+        // It is larger than a file of tokens may be.
+        let reading = TokensFile(path: "/bin/sh").reading(after: nil)
+        #expect(reading.problem != nil && !reading.isSettled)
+    }
+
     @Test("A file that has not changed for a while is not read again")
     func settled() throws {
         let path = try folder.write(Self.token, to: "tokens")

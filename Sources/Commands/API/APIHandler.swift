@@ -49,6 +49,7 @@ struct APIHandler: RequestHandler {
         self.logger = logger
         self.metrics = metrics
         self.open = open
+        readTokens()
     }
 
     mutating func replies(to heads: [RequestHead]) -> [Reply] {
@@ -152,7 +153,8 @@ struct APIHandler: RequestHandler {
 
     // MARK: Tokens
 
-    private mutating func token(of head: RequestHead) throws(APIRefusal) -> Int {
+    /// Reads them anew if their file has changed.
+    private mutating func readTokens() {
         let next = tokensFile.reading(after: reading)
         if next.generation != reading?.generation {
             tokens = BearerTokens(next.tokens)
@@ -165,7 +167,11 @@ struct APIHandler: RequestHandler {
             }
         }
         reading = next
-        guard next.problem == nil else {
+    }
+
+    private mutating func token(of head: RequestHead) throws(APIRefusal) -> Int {
+        readTokens()
+        guard reading?.problem == nil else {
             throw .unavailable("The tokens file cannot be used; the worker's log says why.", retryAfter: 5)
         }
         guard let place = tokens.place(of: head) else { throw .unauthorized }
@@ -228,7 +234,8 @@ struct APIMetrics: Sendable {
     static let seconds = TimerDeclaration(
         "grantor_api_request_seconds", help: "Time from a request's head until its answer was made.")
     static let tokens = GaugeDeclaration(
-        "grantor_api_tokens", help: "Tokens that may ask the read-only API; 0 while their file cannot be used.")
+        "grantor_api_tokens",
+        help: "Tokens that may ask the read-only API, as of the last request; 0 while their file cannot be used.")
 
     private let byStatus: [Int: Counter]
     private let seconds: Timer

@@ -243,6 +243,13 @@ struct APIHandlerTests {
         }
     }
 
+    @Test("How many tokens there are is known before anybody asks")
+    func countOfTokens() throws {
+        let stage = try APIStage(APITesting.token, APITesting.otherToken)
+        #expect(stage.registry.render().contains("grantor_api_tokens 2\n"))
+        #expect(stage.log.count { $0.hasPrefix("notice: The API's tokens are read") } == 1)
+    }
+
     @Test("Requests are counted by status, and each status is there from the start")
     func metrics() throws {
         let stage = try APIStage()
