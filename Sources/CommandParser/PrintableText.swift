@@ -7,6 +7,24 @@ public enum PrintableText {
         return String(printable)
     }
 
+    /// A JSON text with an escape in the place of every character behind ASCII's that could break a line or steer a
+    /// terminal; what is ASCII is JSON's own to escape, but for DEL.
+    public static func escapedInJSON(_ json: String) -> String {
+        guard json.utf8.contains(where: { $0 >= 0x7F }) else { return json }
+        var escaped = ""
+        for scalar in json.unicodeScalars {
+            if scalar.value >= 0x7F, scalar.breaksLines {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
     /// A text of at most so many columns; `…` stands last if some is missing.
     public static func cut(_ text: String, to width: Int) -> String {
         guard self.width(of: text) > width else { return text }

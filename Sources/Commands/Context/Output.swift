@@ -47,13 +47,13 @@ enum JSONOutput: Encodable, Sendable, ExpressibleByStringLiteral {
     static func time(_ moment: Timestamp?) -> Self { text(moment?.rfc3339) }
     static func count(_ number: Int) -> Self { .number(Int64(number)) }
 
-    /// Indented, members sorted by name, with a line break at its end.
+    /// Indented, members sorted by name, with a line break at its end. No character of it could steer a terminal.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Only floating-point numbers can fail, and there are none.
         guard let encoded = try? encoder.encode(self) else { return "{}\n" }
-        return String(decoding: encoded, as: UTF8.self) + "\n"
+        return PrintableText.escapedInJSON(String(decoding: encoded, as: UTF8.self)) + "\n"
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -141,9 +141,10 @@ struct TextFields: Sendable {
 
     /// The lines, indented by two spaces.
     func text() -> String {
-        let width = fields.map(\.name.count).max() ?? 0
+        let fields = fields.map { (PrintableText.singleLine($0.name), PrintableText.singleLine($0.value)) }
+        let width = fields.map { PrintableText.width(of: $0.0) }.max() ?? 0
         return fields.map { name, value in
-            "  \(name)\(String(repeating: " ", count: width - name.count))  \(PrintableText.singleLine(value))\n"
+            "  \(name)\(String(repeating: " ", count: width - PrintableText.width(of: name)))  \(value)\n"
         }.joined()
     }
 }

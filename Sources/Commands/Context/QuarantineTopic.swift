@@ -63,11 +63,18 @@ struct QuarantinedRecord: Hashable, Sendable {
         own = label?.own ?? record.headers
     }
 
-    var json: JSONOutput {
-        .object([
+    /// The headers that the record came with, as text.
+    var headers: [(name: String, value: String?)] {
+        own.map { ($0.name, $0.value.map { String(decoding: $0, as: UTF8.self) }) }
+    }
+
+    func json(withHeaders: Bool) -> JSONOutput {
+        let headers = headers.map { JSONOutput.object(["name": .text($0.name), "value": .text($0.value)]) }
+        return .object([
             "place": .text(place.text), "at": .time(at), "reason": .text(reason), "key": .text(key),
             "origin": .text(origin),
             "bytes": .count(size), "sha256": .text(digest), "isStub": .truth(isStub),
+            "headers": withHeaders ? .list(headers) : .absent,
         ])
     }
 }

@@ -55,7 +55,9 @@ enum QuarantineCommand {
                 [$0.place.text, $0.at?.rfc3339 ?? "-", $0.reason, $0.key ?? "-", $0.origin, "\($0.size)"]
             },
             keepsFirst: true)
-        let json = JSONOutput.object(["records": .list(rows.map(\.json)), "hasMore": .truth(hasMore)])
+        let json = JSONOutput.object([
+            "records": .list(rows.map { $0.json(withHeaders: false) }), "hasMore": .truth(hasMore),
+        ])
         try context.output(
             arguments.format(context).render(json: json) { width in
                 (rows.isEmpty ? "No records.\n" : table.text(maxWidth: width))
@@ -72,13 +74,13 @@ enum QuarantineCommand {
             ("key", shown.key ?? "-"), ("bytes", "\(shown.size)"),
             ("sha256", shown.digest),
         ]
-        let headers = shown.own.map { header in
-            (header.name, header.value.map { String(decoding: $0, as: UTF8.self) } ?? "-")
-        }
+        let headers = shown.headers
         try context.output(
-            arguments.format(context).render(json: shown.json) { _ in
+            arguments.format(context).render(json: shown.json(withHeaders: true)) { _ in
                 TextFields.title("Record", shown.place.text) + TextFields(fields: fields).text()
-                    + (headers.isEmpty ? "" : "Headers as it came\n" + TextFields(fields: headers).text())
+                    + (headers.isEmpty
+                        ? ""
+                        : "Headers as it came\n" + TextFields(fields: headers.map { ($0.name, $0.value ?? "-") }).text())
             })
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Synchronization
 import Testing
@@ -92,6 +93,26 @@ struct TextTableTests {
     @Test("Names and values stand under each other")
     func fields() {
         #expect(TextFields(fields: [("a", "1"), ("long", "2\n3")]).text() == "  a     1\n  long  2\u{FFFD}3\n")
+    }
+
+    @Test("A name can neither break a line nor steer the terminal, and counts as wide as it is")
+    func names() {
+        let fields = TextFields(fields: [("\u{1B}[2J\n", "1"), ("玩家", "2"), ("\u{9B}x", "3")])
+        #expect(fields.text() == "  \u{FFFD}[2J\u{FFFD}  1\n  玩家   2\n  \u{FFFD}x     3\n")
+    }
+}
+
+@Suite("Answers in JSON")
+struct JSONOutputTests {
+    @Test("No character of a text steers the terminal, and each is there for programs")
+    func control() throws {
+        let text = "\u{1B}[31m \u{7F}\u{85}\u{9B}2J\u{2028}\u{2029}\u{202E} é玩😀 \u{E0001}"
+        let json = JSONOutput.object(["a\u{9B}": .string(text)]).text
+        let escaped =
+            #"\u001b[31m \u007f\u0085\u009b2J\u2028\u2029\u202e é玩😀 \udb40\udc01"#
+        #expect(json == "{\n  \"a\\u009b\" : \"\(escaped)\"\n}\n")
+        let read = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: String]
+        #expect(read == ["a\u{9B}": text])
     }
 }
 

@@ -46,6 +46,10 @@ struct QuarantineCommandTests {
         let output = grantor("quarantine show 1/40").output
         #expect(output.hasPrefix("Record 1/40\n") && output.contains("x-retries    3\n"))
         #expect(!output.contains("{]") && !output.contains("x-quarantine"))
+        let json = grantor("quarantine show 1/40 --json").output
+        #expect(json.contains("\"name\" : \"x-retries\",\n      \"value\" : \"3\""))
+        #expect(!json.contains("{]") && !json.contains("x-quarantine"))
+        #expect(!grantor("quarantine list --json").output.contains("headers"))
         let value = grantor("quarantine show 1/40 --value")
         #expect(value.bytes == FixedQuarantine.value && value.output.isEmpty && value.status == .done)
         #expect(grantor("quarantine show 1/41 --value").status == .failed)
