@@ -155,7 +155,7 @@ extension SubmissionReport {
         return .object(members)
     }
 
-    /// A grant counts before a failure, and a failure before other content that waits under its id.
+    /// A grant counts before all else, and content that waits before a failure under its id.
     var state: SubmissionState {
         if !record.grants.isEmpty { return .granted }
         switch (record.answer, record.waiting.first) {

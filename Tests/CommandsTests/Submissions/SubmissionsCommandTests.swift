@@ -82,6 +82,18 @@ struct SubmissionsCommandTests {
         #expect(grantor("submissions list --state held --user nobody --app gone --before held:9").status == .done)
     }
 
+    @Test("Without an apps file the ledger's answer stands alone")
+    func withoutApps() {
+        var grantor = grantor
+        grantor.environment["GRANTOR_APPS_FILE"] = nil
+        let unknown = grantor("submissions show gone")
+        #expect(unknown.status == .failed && unknown.errors.contains(SubmissionWords.ofUnknown))
+        let empty = grantor("submissions list --app com.example.game --state held --user nobody")
+        #expect(empty.status == .done && empty.output == "No submissions.\n")
+        let many = grantor("submissions retry --app gone --older-than 3650d --actor anna --reason mended")
+        #expect(many.status == .done)
+    }
+
     @Test("Rows that only a later version can read are no unknown submission")
     func later() {
         let result = grantor("submissions show later --app com.example.game")
