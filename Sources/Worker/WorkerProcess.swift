@@ -13,8 +13,8 @@ import Threading
 
 /// A worker from its start to its end: makes the drivers and the core, and hands signals on.
 ///
-/// SIGTERM and SIGINT stop it in order, SIGHUP reads the apps file again. It ends by itself only where a person must
-/// look.
+/// SIGTERM and SIGINT stop it in order, SIGHUP reads the apps file again, also where they came since
+/// ``ProcessSignals/block()``. It ends by itself only where a person must look.
 public struct WorkerProcess {
     private let configuration: WorkerConfiguration
     private let readAt: Timestamp
@@ -24,7 +24,7 @@ public struct WorkerProcess {
 
     /// - Parameters:
     ///   - readAt: When the configuration was read, with its apps file. The worker may wait long before it works by it.
-    ///   - beside: Starts what the process serves beside the worker, once signals cannot reach its threads.
+    ///   - beside: Starts what the process serves beside the worker.
     public init(
         _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger, registry: PrometheusRegistry = .shared,
         beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (any BesideWorker)? = { _ in nil }
@@ -36,11 +36,9 @@ public struct WorkerProcess {
         self.beside = beside
     }
 
-    /// Runs until a signal stops it.
+    /// Runs until a signal stops it. The process has called ``ProcessSignals/block()`` before it had other threads.
     /// - Throws: ``WorkerFailure``, which says how the process ends.
     public func run() throws(WorkerFailure) {
-        // Before any other thread is there, so that all of them inherit it.
-        ProcessSignals.block()
         let events: Mailbox<ProcessEvent>
         let signals: OwnerThread
         do throws(ThreadingError) {
@@ -152,7 +150,7 @@ enum ProcessEvent: Sendable {
 
 /// The signals that concern a worker, taken by one thread that waits for nothing else: a handler could do next to
 /// nothing.
-enum ProcessSignals {
+public enum ProcessSignals {
     private static var ours: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
@@ -160,8 +158,12 @@ enum ProcessSignals {
         return set
     }
 
-    /// Keeps the signals from every thread that is started from now on.
-    static func block() {
+    /// Keeps the signals from this thread, and from every one that it starts from now on. They wait for the thread that
+    /// takes them.
+    ///
+    /// The first thing that a worker's process does. Until then SIGHUP and SIGTERM end it, or are lost where it is the
+    /// first process of its container.
+    @Sendable public static func block() {
         var set = ours
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // Writes to sockets and pipes that the other side closed end with EPIPE.

@@ -30,6 +30,8 @@ struct CommandContext: Sendable {
     let input: @Sendable (KafkaSettings) -> any InputTopic
     let quarantine: @Sendable (KafkaSettings) -> any QuarantineTopic
     let sender: @Sendable (KafkaSettings, [Topic]) throws(CommandFailure) -> any RecordSender
+    /// Keeps the signals of a worker until it takes them.
+    let holdSignals: @Sendable () -> Void
     /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller

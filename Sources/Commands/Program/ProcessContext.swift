@@ -33,6 +33,7 @@ extension CommandContext {
             sender: { settings, topics throws(CommandFailure) in
                 try KafkaRecordSender(settings, topics: topics, logger: logger)
             },
+            holdSignals: ProcessSignals.block,
             checkClients: { settings throws(CommandFailure) in try settings.checkClients() },
             apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) },
             service: { WaitingClient.reply(of: $0, logger: logger) }, logHandler: { LineLogHandler(format: $0) })

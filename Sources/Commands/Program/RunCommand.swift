@@ -16,6 +16,8 @@ enum RunCommand {
         [CommonOptions.config], run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        // Before the file is read that SIGHUP says to read again, and before any other thread is there: all inherit it.
+        context.holdSignals()
         let configuration: WorkerConfiguration
         let readAt = context.now()
         do throws(CommandFailure) {

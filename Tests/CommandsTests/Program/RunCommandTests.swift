@@ -1,6 +1,8 @@
 import CommandParser
 import Foundation
+import Glibc
 import Testing
+import Worker
 
 @testable import Commands
 
@@ -24,6 +26,33 @@ struct RunCommandTests {
             #expect(result.status == .configuration && result.errors.isEmpty)
             #expect(result.log.count == 1 && result.log.allSatisfy { $0.hasPrefix("\(word) \(cause)") })
         }
+    }
+
+    @Test("lives through a signal that comes before it works, and has it to take later")
+    func earlySignal() async {
+        await #expect(processExitsWith: .success) {
+            var grantor = try SampleRun.complete()
+            grantor.holdSignals = ProcessSignals.block
+            grantor.checkClients = { () throws(CommandFailure) in
+                raise(SIGHUP)
+                throw CommandFailure(.failed, "no thread")
+            }
+            try #require(grantor("run").status == .failed)
+            var pending = sigset_t()
+            sigpending(&pending)
+            try #require(sigismember(&pending, SIGHUP) == 1)
+        }
+    }
+
+    @Test("holds signals before it reads its files")
+    func signalsFirst() throws {
+        var grantor = try SampleRun.complete()
+        let apps = grantor.folder + "/apps.yaml"
+        // A file that is gone is a mistake.
+        grantor.holdSignals = { unlink(apps) }
+        grantor.checkClients = { () throws(CommandFailure) in throw CommandFailure(.failed, "too late") }
+        let result = grantor("run")
+        #expect(result.status == .configuration && result.log.first?.contains("apps.yaml") == true)
     }
 
     @Test("takes the form that the file names, and the environment's where the file cannot be read")

@@ -59,6 +59,8 @@ struct SampleRun {
     var environment: [String: String]
     var open: @Sendable () throws(LedgerError) -> Void = {}
     let pauses = Pauses()
+    var holdSignals: @Sendable () -> Void = {}
+    var checkClients: @Sendable () throws(CommandFailure) -> Void = {}
 
     /// The times that commands let pass, which alone move the clock.
     final class Pauses: Sendable {
@@ -117,7 +119,9 @@ struct SampleRun {
                     return ledger.migrate()
                 }), auditedTopics: { [topics] _ in topics }, cluster: { [cluster] _ in cluster },
             input: { [input] _ in input }, quarantine: { [quarantine] _ in quarantine },
-            sender: { [sender] _, _ in sender }, checkClients: { _ in }, apple: { [apple] _ in apple },
+            sender: { [sender] _, _ in sender }, holdSignals: holdSignals,
+            checkClients: { [checkClients] _ throws(CommandFailure) in try checkClients() },
+            apple: { [apple] _ in apple },
             service: { [service] _ in service },
             logHandler: { log.handler($0) })
         let status = GrantorProgram.program.run(

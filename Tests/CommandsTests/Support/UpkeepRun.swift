@@ -58,7 +58,7 @@ final class UpkeepRun {
             }, ledgers: .configured,
             auditedTopics: { _ in FixedTopics() }, cluster: { _ in FixedCluster() },
             input: { _ in FixedInput() }, quarantine: { _ in FixedQuarantine() }, sender: { [sender] _, _ in sender },
-            checkClients: { _ in },
+            holdSignals: {}, checkClients: { _ in },
             apple: { _ in FixedApple() }, service: { _ in .response(status: 404, key: nil, retryAfter: nil) },
             logHandler: { _ in preconditionFailure("no command logs") })
         let status = GrantorProgram.program.run(
