@@ -46,8 +46,8 @@ STOPSIGNAL SIGRTMIN+3
 CMD ["/boot-systemd"]
 """
 APPS = f"apps:\n  - {{bundleId: {stack.APP}, sandbox: {{policy: reject}}, receipts: local, products: any}}\n"
-# With quotes, which systemd and grantor-admin must read alike.
-ROOTS = "GRANTOR_APPLE_ROOT_CERTIFICATES=\"/etc/grantor/roots.pem\""
+# With quotes, blanks and an end of Windows, which systemd and grantor-admin must read alike.
+ROOTS = "  GRANTOR_APPLE_ROOT_CERTIFICATES = \"/etc/grantor/roots.pem\" \\r"
 
 
 class Host:
@@ -152,7 +152,7 @@ def configure(host, simulator):
     host.copy(simulator.roots, "/etc/grantor/roots.pem")
     host.shell("cat >/etc/grantor/apps.yaml; chmod 644 /etc/grantor/apps.yaml /etc/grantor/roots.pem", stdin=APPS)
     host.shell(
-        f"sed -i 's/^GRANTOR_KAFKA_BOOTSTRAP_SERVERS=$/&{BROKER}/; $a {ROOTS}' /etc/grantor/grantor.env"
+        f"sed -i 's/^GRANTOR_KAFKA_BOOTSTRAP_SERVERS=$/&{BROKER}/; $a \\{ROOTS}' /etc/grantor/grantor.env"
     )
 
 
