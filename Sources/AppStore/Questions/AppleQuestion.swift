@@ -35,6 +35,12 @@ public protocol AppleQuestion: Sendable {
     func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep
 }
 
+/// The calls that all questions of one attempt make together.
+public enum AttemptLimit {
+    /// More than any makes: the pages of a history as often as it is begun, and those before and beside them.
+    public static let mostCalls = (ServerAPIQuestion.maxRestarts + 1) * (ServerAPIQuestion.maxPages + 1) + 50
+}
+
 extension AppleQuestion {
     /// The step to another state of the question.
     func ask(_ change: (inout Self) -> Void = { _ in }) -> QuestionStep {

@@ -10,9 +10,6 @@ struct SingleVerification {
         let reply: String
     }
 
-    /// A question makes fewer: its own limits bound it. Nothing but a mistake in it comes here.
-    static let maxCalls = 200
-
     private let checker: LocalChecker
     private let verifiers: SignatureVerifiers
     private let apple: any AppleCaller
@@ -49,7 +46,7 @@ struct SingleVerification {
         }
         var calls: [Call] = []
         var step = QuestionStep.ask(first)
-        while calls.count < Self.maxCalls {
+        while calls.count < AttemptLimit.mostCalls {
             switch step {
             case .verdict(let verdict): return (verdict, calls)
             case .check(let question): step = question.checked(with: verifiers, at: now())
