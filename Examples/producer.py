@@ -42,7 +42,8 @@ def store(connection, claim):
     """Writes a claim down, before the client may hear that it was taken.
 
     The client may finish() a signed transaction from then on. The same claim again changes nothing. Other evidence for
-    a purchase that failed is sent under the same id. Raises ValueError for evidence that is too large to be sent.
+    a purchase that is not granted yet is sent under the same id: it may end a wait, and mend a failure. Raises
+    ValueError for evidence that is too large to be sent.
     """
     claim = dict(claim)
     user, bundle = claim.pop("userId"), claim.pop("bundleId")
@@ -55,7 +56,7 @@ def store(connection, claim):
         INSERT INTO submissions (bundle_id, submission_id, user_id, transaction_id, claim) VALUES (%s, %s, %s, %s, %s)
         ON CONFLICT (bundle_id, user_id, transaction_id) DO UPDATE
         SET claim = excluded.claim, acknowledged_at = NULL, state = 'pending', reason = NULL, waits_for = NULL
-        WHERE submissions.state = 'failed' AND submissions.claim::text <> excluded.claim::text
+        WHERE submissions.state <> 'granted' AND submissions.claim::text <> excluded.claim::text
         """,
         (bundle, submission_id, user, claim["transactionId"], json.dumps(claim)),
     )

@@ -172,8 +172,11 @@ def tell(play, say):
     test = shop.claim(TESTER, trial := shop.unpaid(GEMS), signedTransaction=shop.signed(trial, "sandbox"))
     held = ("pending", "product_not_configured")
     waiting = shop.claim(players[4], shop.unpaid(MAP), held)
-    play.produce(*claims, late, spoilt, test, waiting)
-    say(f"{len(claims) + 4} claims are submitted")
+    # A client that leaves the player's account token out.
+    tokened = shop.gems(players[5]) | {"appAccountToken": "4f1d2c3b-0a59-4e68-8f77-665544332211"}
+    bare = shop.claim(players[5], tokened)
+    play.produce(*claims, late, spoilt, test, waiting, bare)
+    say(f"{len(claims) + 5} claims are submitted")
 
     play.postgres.run("shop", "UPDATE submissions SET acknowledged_at = NULL WHERE user_id <> %s", players[0])
     # The clients bring what they brought before, too.
@@ -193,6 +196,9 @@ def tell(play, say):
     play.wait_for_state("the failure", spoilt, "failed", "signature_invalid")
     play.produce(genuine)
     play.wait_for_state("the grant after the failure", genuine, "granted", None)
+    play.wait_for_state("the wait for the account token", bare, "pending", "account_token_missing")
+    play.produce(bare | {"appAccountToken": tokened["appAccountToken"]})
+    play.wait_for_state("the grant after the wait", bare, "granted", None)
     # The first claim owns a purchase, so the thief comes behind it.
     play.wait_for_state("the owner's grant", claims[0], "granted", None)
     stolen = {"transactionId": claims[0]["transactionId"], "signedTransaction": claims[0]["signedTransaction"]}
@@ -200,7 +206,7 @@ def tell(play, say):
     theft = shop.claim(players[5], stolen, refused, signedTransaction=stolen["signedTransaction"])
     play.produce(theft)
     play.fail_again(spoilt)
-    say("a consumer is killed, and another one started; a thief comes; spoilt evidence is mended under the same id")
+    say("a consumer is killed, and another one started; a thief comes; spoilt and poor evidence is mended under its id")
 
     play.wait_for_state("the held purchase", late, *held)
     play.worker.reload(apps({"id": CHEST, "type": "consumable", "items": [{"item": "chest", "quantity": 1}]}))
