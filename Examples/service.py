@@ -5,7 +5,8 @@
 
 The signature is checked before anything is read. One transaction of the database has the event's id under a unique key
 and the items, so a call that comes again gives nothing. A yes is said when the transaction is on stable storage. An
-error of the database is answered 503: Grantor calls again. SECRETS are two while they are changed.
+error of the database is answered 503: Grantor calls again. SECRETS are two while they are changed. A purchase of
+Apple's sandbox is answered with a yes and gives nothing, unless GIVE_SANDBOX is yes.
 """
 
 import hashlib
@@ -23,6 +24,8 @@ import psycopg
 TOLERANCE = 300
 # Bytes of a grant's event at most.
 MOST_BYTES = 1 << 20
+# Purchases of Apple's sandbox were made without money.
+GIVES_SANDBOX = os.environ.get("GIVE_SANDBOX") == "yes"
 SECRETS = [secret.encode() for secret in os.environ["SECRETS"].split(",")]
 
 
@@ -76,6 +79,8 @@ class Grants(BaseHTTPRequestHandler):
         key = event["eventId"]
         if self.headers.get("Idempotency-Key") != key:
             return self.answer(400)
+        if event["environment"] != "production" and not GIVES_SANDBOX:
+            return self.answer(200, key)
         try:
             with psycopg.connect(os.environ["DATABASE"], autocommit=True) as connection:
                 is_new = give(connection, key, event)

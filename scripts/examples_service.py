@@ -55,7 +55,7 @@ class Service:
             "secretFiles": [self.file(f"secret-{number}") for number in secrets],
         }
         file["apps"].append(
-            {"bundleId": SERVED, "sandbox": {"policy": "reject"}, "products": [gems], "fulfillment": service}
+            {"bundleId": SERVED, "sandbox": {"policy": "accept"}, "products": [gems], "fulfillment": service}
         )
         before = self.readings()
         self.play.worker.reload(file)
@@ -68,19 +68,21 @@ class Service:
 def serve(play, say):
     """The story. Returns how many purchases it has."""
     play.make_database(DATABASE)
-    service, inventory, paid = Service(play), Counter(), 0
+    service, inventory, paid, tested = Service(play), Counter(), 0, 0
+
+    def claim(submission, user, environment, times=1):
+        order = {"transaction": {"bundleId": SERVED, "environment": environment, "purchase": play.shop.unpaid(GEMS)}}
+        signed = play.apple.ask("signed-transactions", order)["signedTransaction"]
+        for _ in range(times):
+            play.submit(submission, {"userId": user, "bundleId": SERVED, "signedTransaction": signed})
 
     def buy(count, again=False):
         nonlocal paid
         for _ in range(count):
             paid += 1
             user = f"fighter-{paid % 3}"
-            purchase = play.shop.unpaid(GEMS)
             inventory[user, "gems"] += 100
-            order = {"transaction": {"bundleId": SERVED, "environment": "production", "purchase": purchase}}
-            signed = play.apple.ask("signed-transactions", order)["signedTransaction"]
-            for _ in range(2 if again else 1):
-                play.submit(f"arena:{paid}", {"userId": user, "bundleId": SERVED, "signedTransaction": signed})
+            claim(f"arena:{paid}", user, "production", times=2 if again else 1)
 
     def given():
         rows = play.postgres.run(DATABASE, "SELECT user_id, item, quantity FROM inventory")
@@ -97,8 +99,12 @@ def serve(play, say):
     service.configure(0)
     buy(10, again=True)
     wait_for("the service's gifts", given)
-    wait_for("their events", lambda: told() == paid)
-    say("an inventory service is called for each grant of another app, and each is told")
+    claim("arena:test", "fighter-0", "sandbox")
+    tested = 1
+    wait_for("their events, and that of a test", lambda: told() == paid + tested)
+    if not given():
+        raise Failure("a purchase of the sandbox was given")
+    say("an inventory service is called for each grant of another app, and gives none of the sandbox")
 
     before = told()
     service.stop()
@@ -109,7 +115,7 @@ def serve(play, say):
         raise Failure(f"a grant is told before the service's yes, or nobody sees that it waits:\n{shown}")
     service.start(SECRETS[0])
     wait_for("what waited for the service", given)
-    wait_for("the events of what waited", lambda: told() == paid and not is_owed())
+    wait_for("the events of what waited", lambda: told() == paid + tested and not is_owed())
     say("the service was away: nothing was told, and all is told now")
 
     service.configure(1, 0)
@@ -118,7 +124,7 @@ def serve(play, say):
     service.configure(1)
     buy(3)
     wait_for("gifts under the new secret", given)
-    wait_for("events under the new secret", lambda: told() == paid and not is_owed())
+    wait_for("events under the new secret", lambda: told() == paid + tested and not is_owed())
     service.stop()
     say("its secret is changed, without a grant that was refused for good")
     return paid
