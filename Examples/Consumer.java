@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -28,6 +29,9 @@ public final class Consumer {
     private static final String FAILED = "purchases.failed";
     /** Tells why submissions wait, where the workers have it as GRANTOR_TOPIC_PENDING. */
     private static final String PENDING = System.getenv("PENDING_TOPIC");
+    /** What this program knows. A later version of an event comes beside it, on the same topic. */
+    private static final Set<String> TYPES = Set.of(
+        "com.grantor.purchase.granted.v1", "com.grantor.purchase.failed.v1", "com.grantor.purchase.pending.v1");
     /** Purchases of Apple's sandbox were made without money. */
     private static final boolean GIVES_SANDBOX = "yes".equals(System.getenv("GIVE_SANDBOX"));
 
@@ -83,6 +87,10 @@ public final class Consumer {
     }
 
     private void apply(ConsumerRecord<byte[], byte[]> record) throws Exception {
+        var type = header(record, "ce_type");
+        if (type == null || !TYPES.contains(type)) {
+            return;
+        }
         var event = json.readTree(record.value());
         if (record.topic().equals(PENDING)) {
             await(event);
@@ -97,10 +105,14 @@ public final class Consumer {
             give(event);
         }
         // A copy that another submission asked for names it in a header.
-        var copy = record.headers().lastHeader("grantor-repeat-of");
-        var asked = copy == null
-            ? event.get("submissionId").asText() : new String(copy.value(), StandardCharsets.UTF_8);
-        answer(event, asked, "granted", null);
+        var asked = header(record, "grantor-repeat-of");
+        answer(event, asked == null ? event.get("submissionId").asText() : asked, "granted", null);
+    }
+
+    /** A header's text; null where the record has none of that name. */
+    private static String header(ConsumerRecord<byte[], byte[]> record, String name) {
+        var found = record.headers().lastHeader(name);
+        return found == null ? null : new String(found.value(), StandardCharsets.UTF_8);
     }
 
     private void give(JsonNode event) throws SQLException {
@@ -125,13 +137,15 @@ public final class Consumer {
             state, reason, event.get("bundleId").asText(), submission);
     }
 
-    /** Notes why a submission waits. Old events may come late, and an answer counts more. */
+    /** Notes why a submission waits. Old events may come late, and an answer counts more. Of two events of one
+     * moment {@code retrying} counts. */
     private void await(JsonNode event) throws SQLException {
         var at = OffsetDateTime.parse(event.get("pendingAt").asText());
         run(
             "UPDATE submissions SET waits_for = ?, waits_by = ? WHERE bundle_id = ? AND submission_id = ?"
-                + " AND state = 'pending' AND (waits_by IS NULL OR waits_by < ?)",
-            event.get("cause").asText(), at, event.get("bundleId").asText(), event.get("submissionId").asText(), at);
+                + " AND state = 'pending' AND (waits_by IS NULL OR waits_by < ? OR waits_by = ? AND ? = 'retrying')",
+            event.get("cause").asText(), at, event.get("bundleId").asText(), event.get("submissionId").asText(), at, at,
+            event.get("state").asText());
     }
 
     /** Carries a statement out, and returns how many rows it changed. */

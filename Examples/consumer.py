@@ -20,11 +20,16 @@ from confluent_kafka import Consumer, KafkaException
 
 GRANTED, FAILED = "purchases.granted", "purchases.failed"
 PENDING = os.environ.get("PENDING_TOPIC")
+# What this program knows. A later version of an event comes beside it, on the same topic.
+TYPES = {f"com.grantor.purchase.{word}.v1" for word in ("granted", "failed", "pending")}
 # Purchases of Apple's sandbox were made without money.
 GIVES_SANDBOX = os.environ.get("GIVE_SANDBOX") == "yes"
 
 
 def apply(connection, record):
+    headers = dict(record.headers() or [])
+    if headers.get("ce_type", b"").decode() not in TYPES:
+        return
     event = json.loads(record.value())
     if record.topic() == PENDING:
         wait(connection, event)
@@ -36,7 +41,6 @@ def apply(connection, record):
     if event["environment"] == "production" or GIVES_SANDBOX:
         give(connection, event)
     # A copy that another submission asked for names it in a header.
-    headers = dict(record.headers() or [])
     asked = headers.get("grantor-repeat-of", event["submissionId"].encode()).decode()
     answer(connection, event["bundleId"], asked, "granted", None)
 
@@ -68,15 +72,16 @@ def answer(connection, bundle, submission_id, state, reason):
 
 
 def wait(connection, event):
-    """Notes why a submission waits. Old events may come late, and an answer counts more."""
+    """Notes why a submission waits. Old events may come late, and an answer counts more. Of two events of one moment
+    `retrying` counts."""
     connection.execute(
         """
         UPDATE submissions SET waits_for = %(cause)s, waits_by = %(at)s
         WHERE bundle_id = %(bundle)s AND submission_id = %(id)s AND state = 'pending'
-        AND (waits_by IS NULL OR waits_by < %(at)s)
+        AND (waits_by IS NULL OR waits_by < %(at)s OR waits_by = %(at)s AND %(state)s = 'retrying')
         """,
         {
-            "cause": event["cause"], "at": event["pendingAt"], "bundle": event["bundleId"],
+            "cause": event["cause"], "state": event["state"], "at": event["pendingAt"], "bundle": event["bundleId"],
             "id": event["submissionId"],
         },
     )

@@ -78,6 +78,23 @@ class Play:
         self.raw.produce("receipts.submitted", key=value["userId"], value=json.dumps(value))
         self.raw.flush()
 
+    def publish(self, topic, version, event):
+        """An event as a worker would tell it; one of another version need not look alike."""
+        headers = [("ce_type", f"com.grantor.purchase.{version}".encode())]
+        self.raw.produce(topic, key=event.get("userId", ""), value=json.dumps(event), headers=headers)
+        self.raw.flush()
+
+    def publish_pair(self, claim):
+        """A claim is held, and tried again at the same moment, which is newer than all real ones."""
+        sql = "SELECT submission_id FROM submissions WHERE user_id = %s AND transaction_id = %s"
+        found = self.postgres.run("shop", sql, claim["userId"], claim["transactionId"])
+        event = {"submissionId": found[0][0], "userId": claim["userId"], "bundleId": APP}
+        event["pendingAt"] = "2999-01-01T00:00:00Z"
+        for state, cause in (
+            ("held", "product_not_configured"), ("retrying", "unreachable"), ("held", "product_not_configured"),
+        ):
+            self.publish(PENDING, "pending.v1", event | {"state": state, "cause": cause})
+
     def consume(self, language, database, group):
         words = [sys.executable, str(EXAMPLES / "consumer.py"), group]
         url = self.postgres.url(database)
@@ -175,8 +192,12 @@ def tell(play, say):
     # A client that leaves the player's account token out.
     tokened = shop.gems(players[5]) | {"appAccountToken": "4f1d2c3b-0a59-4e68-8f77-665544332211"}
     bare = shop.claim(players[5], tokened)
-    play.produce(*claims, late, spoilt, test, waiting, bare)
-    say(f"{len(claims) + 5} claims are submitted")
+    # Two events of one moment tell why it waits.
+    moved = shop.claim(players[5], shop.unpaid(MAP), ("pending", "unreachable"))
+    play.produce(*claims, late, spoilt, test, waiting, bare, moved)
+    play.publish("purchases.granted", "granted.v2", {"bundleId": APP, "purchase": {"event": "of a later version"}})
+    play.publish_pair(moved)
+    say(f"{len(claims) + 6} claims are submitted")
 
     play.postgres.run("shop", "UPDATE submissions SET acknowledged_at = NULL WHERE user_id <> %s", players[0])
     # The clients bring what they brought before, too.
@@ -245,6 +266,7 @@ def judge(play, inventories):
     """Yields what is wrong with the events, so that nothing would be shown."""
     shop, records = play.shop, play.kafka.events()
     # The service's part has looked at its app's events.
+    records = [record for record in records if dict(record.headers())["ce_type"].endswith(b".v1")]
     records = [record for record in records if json.loads(record.value() or "{}").get("bundleId") != SERVED]
     granted = [record for record in records if record.topic() == "purchases.granted"]
     distinct = {json.loads(record.value())["eventId"] for record in granted}
