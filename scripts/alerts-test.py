@@ -51,7 +51,7 @@ def prepare(clone):
         f"    sharedSecretFiles: [/etc/grantor/{name}]\n    {products}\n"
         for app, name in ((GAME, "right"), (STUDIO, "wrong"))
     ]
-    write(clone / "config/apps.yaml", "apps:\n" + "".join(apps))
+    write(clone / "config/apps/apps.yaml", "apps:\n" + "".join(apps))
     write(clone / "config/right", SECRET)
     write(clone / "config/wrong", SECRET[::-1])
     rules = clone / "deploy/prometheus/rules.yml"

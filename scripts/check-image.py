@@ -30,7 +30,7 @@ PROGRAMS = {
 }
 NAMES = {
     "source, or made of it": r".+\.(swift|swiftmodule|h|o|a)|\.git|\.build",
-    "a secret or a setting": r".*\.(p8|p12|pfx|key|env)|\.pgpass|\.netrc|.*shared-secret.*|ledger(-owner)?-password|apps\.yaml"
+    "a secret or a setting": r".*\.(p8|p12|pfx|key|env)|\.pgpass|\.netrc|.*shared-secret.*|ledger(-owner|-operator)?-password|apps\.yaml"
     r"|kafka\.properties",
     "evidence of a purchase": r".*(receipt|signed-transaction).*",
     "a ledger": r".+\.(db|sqlite3?)(-wal|-shm)?",

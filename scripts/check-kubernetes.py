@@ -41,6 +41,7 @@ VERSIONED = [
     "Sources/Configuration/WorkerConfiguration.swift", "Dockerfile", "Makefile", "docker-compose.yml",
     "Tools/AppStoreSimulator/Program/SimulatorProgram.swift", "Tools/Benchmarks/main.swift",
     f"{FOLDER}/jobs/kustomization.yaml", f"{FOLDER}/workers/kustomization.yaml",
+    f"{FOLDER}/operators/kustomization.yaml",
 ]
 VERSION = re.compile(
     r'(?:programVersion = "|\bversion: "|\bVERSION=|\bgrantor[a-z-]*:|name: grantor,.*newTag: )(\d+\.\d+\.\d+\b)'
@@ -96,6 +97,8 @@ class Manifests:
             volume = volumes[mount["name"]]
             if "configMap" in volume:
                 texts = self.config_map(volume["configMap"]["name"])
+            elif "secret" not in volume:
+                continue
             else:
                 texts = dict.fromkeys(re.findall(r"^\| `([\w.-]+)` \|", self.readme, re.MULTILINE))
             found |= {f"{mount['mountPath']}/{name}": text for name, text in texts.items()}
@@ -117,7 +120,8 @@ def name_of(document):
 
 
 def pod(document):
-    return document.get("spec", {}).get("template", {}).get("spec", {})
+    spec = document.get("spec", {})
+    return spec.get("jobTemplate", {}).get("spec", spec).get("template", {}).get("spec", {})
 
 
 def containers(document):
@@ -185,8 +189,8 @@ def check_files(manifests):
             if f"{SECRETS}/kafka.properties" in files:
                 texts.append(kafka_properties(manifests))
             named = {name for text in texts if text for name in re.findall(r"/etc/grantor/[\w./-]+", text)}
-            # Jobs have the workers' settings, and need no apps.
-            excused = set() if document["kind"] == "Deployment" else {"/etc/grantor/apps/apps.yaml"}
+            # Jobs and operators have the workers' settings, and need no apps.
+            excused = set() if name_of(document) == ("Deployment", "grantor") else {"/etc/grantor/apps/apps.yaml"}
             for name in sorted(named - set(files) - excused):
                 yield f"{path}: {container['name']}: {name} is named, and neither mounted nor in README.md"
 
@@ -227,6 +231,33 @@ def check_workers(manifests):
             owner = manifests.variables(containers(job)[0])["GRANTOR_LEDGER_URL"]
             if owner.replace("//grantor_owner@", "//grantor_worker@") != variables["GRANTOR_LEDGER_URL"]:
                 yield f"{path}: migrates another ledger than the workers', or not as grantor_owner"
+
+
+def check_operators(manifests):
+    """Commands of people have a role that may change something, and an audit may write what it must."""
+    worker = manifests.variables(containers(manifests.find("Deployment"))[0])["GRANTOR_LEDGER_URL"]
+    for kind, name in (("Deployment", "grantor-operator"), ("CronJob", "grantor-audit")):
+        document = manifests.find(kind, name)
+        container = containers(document)[0]
+        if manifests.variables(container)["GRANTOR_LEDGER_URL"] != worker.replace("_worker@", "_operator@"):
+            yield f"operators: {name} has another ledger than the workers, or is not grantor_operator"
+        if {one["secret"]["secretName"] for one in pod(document)["volumes"] if "secret" in one} != {"grantor-operator"}:
+            yield f"operators: {name} has not the operators' secret"
+        if not container["resources"]["limits"]["memory"] == "768Mi":
+            yield f"operators: {name} has no memory for an audit, which takes 512 MiB"
+        volumes = {one["name"]: one for one in pod(document)["volumes"]}
+        writable = {
+            one["mountPath"] for one in container["volumeMounts"]
+            if {"emptyDir", "persistentVolumeClaim"} & volumes[one["name"]].keys()
+        }  # fmt: skip
+        named = [word.partition("=")[2] for word in container.get("args", []) if "=" in word] or ["/tmp/file"]
+        for path in named:
+            if not any(Path(path).is_relative_to(folder) for folder in writable):
+                yield f"operators: {name} cannot write {path}"
+    audit = pod(manifests.find("CronJob", "grantor-audit"))
+    claims = [one["persistentVolumeClaim"]["claimName"] for one in audit["volumes"] if "persistentVolumeClaim" in one]
+    if not claims or not manifests.find("PersistentVolumeClaim", claims[0]):
+        yield "operators: grantor-audit has no volume that keeps its checkpoint"
 
 
 def check_ports(manifests, worker, variables):
@@ -270,7 +301,7 @@ def check_autoscalers(manifests):
 
 def check_build(manifests):
     """Each part is built, by kubectl too where it is there; a build names no image without a version."""
-    for part in ("settings", "jobs", "workers"):
+    for part in ("settings", "jobs", "workers", "operators"):
         built = manifests.built(part)
         for document in built:
             for container in containers(document):
@@ -313,19 +344,20 @@ class Program:
         variables["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
         variables["GRANTOR_LEDGER_URL"] = re.sub(r"@[^/?]+", "@127.0.0.1:1", variables["GRANTOR_LEDGER_URL"])
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.Popen([self.path, *container["args"]], env=variables | more, **pipes)
+        arguments = [word.replace("/var/lib/grantor", str(self.folder)) for word in container["args"]]
+        return subprocess.Popen([self.path, *arguments], env=variables | more, **pipes)
 
     def here(self, text):
         return text.replace("/etc/grantor", str(self.folder))
 
     def jobs(self):
-        """With nothing to reach they end with 1. 78 is a setting that they refuse, 64 an argument."""
+        """With nothing to reach they end with 1, and an audit with 2. 78 is a refused setting, 64 an argument."""
         for path, document in self.manifests.documents:
             for container in containers(document):
-                if document["kind"] == "Job" and container["image"] == "grantor":
+                if document["kind"] in ("Job", "CronJob") and container["image"] == "grantor":
                     process = self.start(document, container)
                     output, _ = process.communicate(timeout=60)
-                    if process.returncode != 1:
+                    if process.returncode != (2 if container["name"] == "audit" else 1):
                         name, code = container["name"], process.returncode
                         yield f"{path}: {name}: grantor ends with {code}: {output.strip()[-300:]}"
 
@@ -371,7 +403,8 @@ def status(address, path):
 
 
 CHECKS = [
-    check_schemas, check_pods, check_files, check_jobs, check_workers, check_autoscalers, check_build, check_versions,
+    check_schemas, check_pods, check_files, check_jobs, check_workers, check_operators, check_autoscalers, check_build,
+    check_versions,
 ]
 
 

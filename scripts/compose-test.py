@@ -2,11 +2,12 @@
 """Runs docker-compose.yml as a user does, breaks its parts on the way, and judges topics and tables.
 
 From a clone of the last commit: secrets, image, `up` with two workers, purchases in parts. Between the parts workers,
-PostgreSQL and Kafka are killed, workers are replaced one by one, and everything goes `down` and `up` again. In the end
-each purchase must have one event id and one row. Fewer purchases than parts go through in one part, and nothing is
-broken. The image's files are looked through, too. Needs Docker with Compose, python3, git and a built
-grantor-simulator; the images of Dockerfile and docker-compose.yml come from a registry or are made by
-scripts/stand-in-images.sh. Whatever it started it removes.
+PostgreSQL and Kafka are killed, workers are replaced one by one, and everything goes `down` and `up` again. An operator
+tries a held submission again, a new apps file takes the place of the former one, and an audit holds. In the end each
+purchase must have one event id and one row. Fewer purchases than parts go through in one part, and nothing is broken.
+The image's files are looked through, too. Needs Docker with Compose, python3, git and a built grantor-simulator; the
+images of Dockerfile and docker-compose.yml come from a registry or are made by scripts/stand-in-images.sh. Whatever it
+started it removes.
 
     scripts/compose-test.py SIMULATOR [PURCHASES]
 """
@@ -27,6 +28,8 @@ from checkout import free_port
 check_image = importlib.import_module("check-image")
 
 APP, PRODUCT = "com.example.game", "com.example.game.gems100"
+# An app whose catalogue lacks the product at first.
+LATE = "com.example.late"
 BROKER = "localhost:19092"
 PARTS = 8
 
@@ -61,9 +64,9 @@ class Simulator:
         self.url, self.roots = addresses["controlURL"], addresses["rootsFile"]
         self.context = ssl.create_default_context(cafile=addresses["caFile"])
 
-    def signed(self, transaction):
+    def signed(self, transaction, app=APP):
         purchase = {"transactionId": transaction, "productId": PRODUCT, "purchasedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-        order = {"transaction": {"bundleId": APP, "environment": "production", "purchase": purchase}}
+        order = {"transaction": {"bundleId": app, "environment": "production", "purchase": purchase}}
         request = urllib.request.Request(
             self.url + "/simulator/signed-transactions", json.dumps(order).encode(), method="POST"
         )
@@ -126,6 +129,10 @@ class Stack:
         )
         return [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
 
+    def operate(self, *words):
+        """A command of docs/procedures.md."""
+        return self.compose("run", "--rm", "-T", "operator", *words)
+
     def count(self, table):
         text = self.compose(
             "exec", "-T", "postgres", "psql", "-U", "grantor_owner", "-d", "grantor", "-Atc",
@@ -140,8 +147,8 @@ class Stack:
 
 def prepare(clone, simulator):
     run("scripts/make-secrets.sh", cwd=clone)
-    with open(f"{clone}/config/apps.yaml", "w", encoding="utf-8") as file:
-        file.write(f"apps:\n  - {{bundleId: {APP}, sandbox: {{policy: reject}}, receipts: local, products: any}}\n")
+    os.makedirs(f"{clone}/config/apps")
+    write_apps(clone, f"{LATE}.other")
     shutil.copy(simulator.roots, f"{clone}/config/roots.pem")
     os.chmod(f"{clone}/config/roots.pem", 0o644)
     worker = {
@@ -151,6 +158,36 @@ def prepare(clone, simulator):
     with open(f"{clone}/compose.test.yml", "w", encoding="utf-8") as file:
         # JSON is YAML.
         json.dump({"services": {"worker": worker}}, file)
+
+
+def write_apps(clone, late):
+    """Puts an apps file in the place of the former one, as an editor does. `late` is the one product of the late app."""
+    app = "{{bundleId: {}, sandbox: {{policy: reject}}, receipts: local, products: {}}}"
+    products = f"[{{id: {late}, type: consumable, items: [{{item: gems, quantity: 1}}]}}]"
+    with open(f"{clone}/config/new.yaml", "w", encoding="utf-8") as file:
+        file.write(f"apps:\n  - {app.format(APP, 'any')}\n  - {app.format(LATE, products)}\n")
+    os.replace(f"{clone}/config/new.yaml", f"{clone}/config/apps/apps.yaml")
+
+
+def operate(stack, simulator, purchases, say):
+    """What people do: tries a held submission again, mends the apps file, and audits."""
+    value = {
+        "submissionId": "late", "userId": "player-1", "bundleId": LATE,
+        "signedTransaction": simulator.signed("3000000000000000", LATE),
+    }
+    stack.submit([("player-1", json.dumps(value))])
+    held = ("submissions", "list", "--state=held", "--json")
+    wait_for("the held submission", 60, lambda: '"late"' in stack.operate(*held))
+    stack.operate("submissions", "retry", "late", "--app", LATE, "--actor", "anna", "--reason", "a test")
+    if stack.count("operator_actions") != 1:
+        raise Failure("an operator's retry is not noted")
+    write_apps(stack.folder, PRODUCT)
+    stack.compose("kill", "-s", "HUP", "worker")
+    wait_for("the late grant", 60, lambda: stack.count("grants") > purchases)
+    wait_for("its event", 60, lambda: stack.count("outbox") == 0)
+    for _ in range(2):
+        stack.operate("audit", "--checkpoint", "/var/lib/grantor/audited.json")
+    say("an operator tries a held submission again, the apps file is mended, and an audit holds twice")
 
 
 def look_through(image, folder):
@@ -208,16 +245,20 @@ def play(stack, simulator, purchases, say):
             stack.wait(service)
     wait_for(f"{purchases} grants", 300, lambda: stack.count("grants") >= purchases)
     wait_for("the last event", 120, lambda: stack.count("outbox") == 0)
+    operate(stack, simulator, purchases, say)
 
 
 def judge(stack, purchases):
     granted, failed = stack.events("purchases.granted"), stack.events("purchases.failed")
     ids = {}
     for event in granted:
+        if event["bundleId"] == LATE:
+            continue
         ids.setdefault(event["transactionId"], set()).add(event["eventId"])
     lost = purchases - len(ids)
     twice = sum(len(names) > 1 for names in ids.values())
-    rows = stack.count("grants")
+    # The late one counts apart.
+    rows = stack.count("grants") - 1
     print(f"{len(granted)} events of {len(ids)} purchases; {lost} lost, {twice} twice, {len(failed)} failed; {rows} rows")
     return lost == 0 and twice == 0 and not failed and rows == purchases
 

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Containers run as other users than this one, so all may read the files, and only their owner may enter the folder.
 mkdir -p config/secrets
 chmod 700 config/secrets
-for name in ledger-password ledger-owner-password; do
+for name in ledger-password ledger-operator-password ledger-owner-password; do
     file="config/secrets/$name"
     if [ -s "$file" ]; then
         printf '%s: exists, and stays as it is\n' "$file"

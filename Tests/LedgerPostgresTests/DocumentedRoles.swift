@@ -15,6 +15,21 @@ extension TemporaryLedger {
         try server.run(String(sql.dropFirst(3)).replacing("grantor_", with: role("")), database: database)
     }
 
+    /// The ledger as one of the roles has it.
+    func open(as word: String) throws -> PostgresLedger {
+        var configuration = try PostgresLedgerConfiguration(url: server.url(database: database, user: role(word)))
+        configuration.settings.demandsFsync = false
+        return try PostgresLedger(configuration)
+    }
+
+    /// Takes from workers and operators what the page gives, and gives them what the file of the deployment has.
+    func giveDeployedRights() throws {
+        try server.run("DROP OWNED BY \(role("worker")), \(role("operator"))", database: database)
+        // A line that begins with a backslash is psql's.
+        let lines = try Self.text("deploy/postgres/rights.sql").split(separator: "\n").filter { !$0.hasPrefix("\\") }
+        try server.run(lines.joined(separator: "\n").replacing("grantor_", with: role("")), database: database)
+    }
+
     /// The text of a file of the checkout.
     static func text(_ path: String) throws -> String {
         let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }

@@ -10,19 +10,12 @@ import Testing
 struct UpkeepTests {
     private static let note = OperatorNote(actor: "kim", reason: "asked", at: Samples.noon)
 
-    private func open(_ ledger: TemporaryLedger, as role: String) throws -> PostgresLedger {
-        let url = ledger.server.url(database: ledger.database, user: ledger.role(role))
-        var configuration = try PostgresLedgerConfiguration(url: url)
-        configuration.settings.demandsFsync = false
-        return try PostgresLedger(configuration)
-    }
-
     @Test("Operators import and prune, and the eraser alone erases, each with the rights of the page")
     func rights() throws {
         let ledger = try TemporaryLedger()
         try ledger.withRoles {
-            let people = try open(ledger, as: "operator")
-            let eraser = try open(ledger, as: "eraser")
+            let people = try ledger.open(as: "operator")
+            let eraser = try ledger.open(as: "eraser")
             #expect(try people.add(imported: [Samples.importedRow], isTrial: false) == [.new])
             try people.note(.importGrants, Self.note)
             #expect(try people.prune(0...(.max), before: Samples.noon, isTrial: false) == 0)
@@ -34,7 +27,7 @@ struct UpkeepTests {
                 try eraser.connection.run(PostgresStatement("UPDATE grants SET transaction_id = '2'"))
             }
             // No worker's right is one to change a grant.
-            let worker = try open(ledger, as: "worker")
+            let worker = try ledger.open(as: "worker")
             #expect(try WorkerRights.spare(for: worker.connection).isEmpty)
             // One that deletes old answers notes it, which is one right more for a role that can read.
             try worker.checkRights(prunes: false)
