@@ -13,9 +13,12 @@ enum StopPhase: Hashable, Sendable {
     case stopped
 }
 
-/// The clean stop. Everything that it does not finish is read again by the next owner, so each phase has an end.
+/// The clean stop. Everything that it does not finish is read again by the next owner, so each phase has an end. All
+/// phases together take no longer than the limit.
 struct StopSequence {
     private static let callShare = 0.6
+    /// Of decisions and events, and again of the last calls to the ledger.
+    private static let endShare = (1 - callShare) / 2
     private static let flushLimit: Duration = .seconds(5)
 
     /// How long all of it may take.
@@ -56,14 +59,14 @@ struct StopSequence {
     /// - Returns: whether calls are not awaited any longer, from now on.
     mutating func endCalls(isBusy: @autoclosure () -> Bool, at now: Instant) -> Bool {
         guard case .finishingCalls(let until) = phase, until <= now || !isBusy() else { return false }
-        phase = .publishing(until: min(until, now) + Self.flushLimit)
+        phase = .publishing(until: min(until, now) + min(Self.flushLimit, limit * Self.endShare))
         return true
     }
 
     /// - Returns: whether the broker is not awaited any longer, from now on.
     mutating func endPublishing(isBusy: @autoclosure () -> Bool, at now: Instant) -> Bool {
         guard case .publishing(let until) = phase, until <= now || !isBusy() else { return false }
-        phase = .checkpointing(until: now + limit * (1 - Self.callShare) / 2)
+        phase = .checkpointing(until: now + limit * Self.endShare)
         return true
     }
 

@@ -28,13 +28,33 @@ struct StopSequenceTests {
         #expect(third && !fourth)
     }
 
-    @Test("has five seconds for decisions and events, and a fifth of the limit for the last calls to the ledger")
+    @Test("has a fifth of the limit for decisions and events, and another one for the last calls to the ledger")
     mutating func limits() {
         stop.begin(at: now)
         _ = stop.endCalls(isBusy: false, at: now)
+        #expect(stop.nextMoment == now + .seconds(4))
+        let ended = stop.endPublishing(isBusy: true, at: now + .seconds(4))
+        #expect(ended && stop.nextMoment == now + .seconds(8))
+    }
+
+    @Test("has five seconds for decisions and events at most")
+    mutating func flush() {
+        stop = StopSequence(limit: .seconds(60))
+        stop.begin(at: now)
+        _ = stop.endCalls(isBusy: false, at: now)
         #expect(stop.nextMoment == now + .seconds(5))
-        let ended = stop.endPublishing(isBusy: true, at: now + .seconds(5))
-        #expect(ended && stop.nextMoment == now + .seconds(9))
+    }
+
+    @Test("ends within the limit where every phase is busy to its end", arguments: [1, 5, 20, 600])
+    mutating func whole(seconds: Int) throws {
+        stop = StopSequence(limit: .seconds(seconds))
+        stop.begin(at: now)
+        let calls = try #require(stop.nextMoment)
+        let first = stop.endCalls(isBusy: true, at: calls)
+        let publishing = try #require(stop.nextMoment)
+        let second = stop.endPublishing(isBusy: true, at: publishing)
+        let last = try #require(stop.nextMoment)
+        #expect(first && second && last <= now + .seconds(seconds))
     }
 
     @Test("gives each lease back once")
