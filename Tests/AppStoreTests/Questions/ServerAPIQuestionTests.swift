@@ -198,7 +198,6 @@ struct ServerAPIQuestionTests {
         #expect(run.verdict != nil)
         // The pages, the restarts, one fresh token, one hop, a refusal in each environment that is repeated, and the
         // answer that ends it.
-        let readings = ServerAPIQuestion.maxRestarts + 1
         #expect(run.calls.count < AttemptLimit.mostCalls)
         // Once in the sandbox, production is not asked again.
         let environments = run.calls.map { $0.hasPrefix("production") }
