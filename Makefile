@@ -4,8 +4,6 @@
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
 SWIFTFLAGS ?=
-# Editors make an index of their own, and one more costs a seventh of each build.
-override SWIFTFLAGS += --disable-index-store
 # Runs of `make simulate`.
 SEEDS ?= 20000
 # Extra flags for running the tests.
