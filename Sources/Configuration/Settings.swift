@@ -76,7 +76,8 @@ enum Settings {
             + "[procedures.md](procedures.md#delete-old-answers). Grants stay for ever")
     static let shutdownTimeout = Setting(
         "shutdownTimeout", .duration(.seconds(1) ... .seconds(600)), default: .seconds(20),
-        "how long a stop in order may take, `1s` to `10m`; shorter than the platform waits before it kills")
+        "how long finishing may take at a stop, `1s` to `10m`; to leave the group takes up to 3 s more, "
+            + "and a ledger that does not answer 20 s: the platform waits longer before it kills")
     static let httpBind = Setting(
         "http.bind", .bind, default: HostAndPort(host: "127.0.0.1", port: 8080),
         "address of `/livez`, `/readyz` and `/metrics`; `[::1]:8080` for IPv6, port 0 for any free one")
