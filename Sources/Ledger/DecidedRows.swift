@@ -132,7 +132,7 @@ public struct EventPage: Hashable, Sendable {
 
     private static func telling(_ stored: StoredGrant, repeatOf: SubmissionID?) -> Result<Telling, LeftOut> {
         if stored.owesCall { return .failure(.callOwed) }
-        if stored.grant.userID.isErased { return .failure(.erased) }
+        if stored.grant.isErased { return .failure(.erased) }
         return .success(.grant(stored.grant, repeatOf: repeatOf))
     }
 }

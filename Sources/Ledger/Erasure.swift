@@ -49,17 +49,19 @@ public struct Pseudonyms: Hashable, Sendable {
     public func of(_ id: OrderID) -> OrderID { OrderID(text("order", id.rawValue)) }
     public func of(_ id: SubmissionID) -> SubmissionID { SubmissionID(text("submission", id.rawValue)) }
 
+    fileprivate static func isOne(_ text: String) -> Bool {
+        text.hasPrefix(prefix) && text.utf8.count == prefix.utf8.count + digits
+    }
+
     /// `erased:` and the first 128 bits of HMAC-SHA256. Every kind of id may have this form.
     private func text(_ kind: String, _ id: String) -> String {
         Self.prefix + HMACSHA256(key: key).code(of: Array("\(kind):\(id)".utf8)).hex.prefix(Self.digits)
     }
 }
 
-extension UserID {
-    /// Whether it is the pseudonym of a user who was erased.
-    public var isErased: Bool {
-        rawValue.hasPrefix(Pseudonyms.prefix) && rawValue.utf8.count == Pseudonyms.prefix.utf8.count + Pseudonyms.digits
-    }
+extension Grant {
+    /// Whether its user was erased. Both ids are pseudonyms then: one alone may be an id that a backend has chosen.
+    public var isErased: Bool { Pseudonyms.isOne(userID.rawValue) && Pseudonyms.isOne(submissionID.rawValue) }
 }
 
 /// The result of one call for an ``Erasure``.

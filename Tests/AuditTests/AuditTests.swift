@@ -429,14 +429,20 @@ import Testing
         let stage = try AuditStage()
         defer { stage.remove() }
         try stage.grant("s1", "1001")
-        try stage.grant("s2", "1002", isTold: false)
-        let erased = "erased:" + String(repeating: "0", count: 32)
-        try stage.sql(
-            """
-            UPDATE grants SET user_id = '\(erased)' WHERE transaction_id = '1001';
-            UPDATE grants SET verified_by = 'import' WHERE transaction_id = '1002'
-            """)
-        #expect(try stage.audit().verdict == .holds)
+        try stage.grant("s2", "1002", user: "player-2", isTold: false)
+        try stage.sql("UPDATE grants SET verified_by = 'import' WHERE transaction_id = '1002'")
+        let pseudonyms = try #require(Pseudonyms(key: Array(repeating: 7, count: Pseudonyms.leastKeyBytes)))
+        let at = stage.now.advanced(by: .seconds(60))
+        let note = OperatorNote(actor: "alice", reason: "asked by mail", at: at)
+        let erasure = Erasure(userID: "player-1", bundleID: nil, pseudonyms: pseudonyms)
+        guard case .done(let rows) = try stage.ledger.erase(erasure, note) else {
+            Issue.record("nobody is erased")
+            return
+        }
+        let report = try stage.audit()
+        #expect(rows.grants == 1 && report.words == [])
+        // The record of the erased submission has no row under its id any more.
+        #expect(report.gaps == ["forgotten answers"])
     }
 
     @Test("A group without offsets, and another group's ledger, are told of")

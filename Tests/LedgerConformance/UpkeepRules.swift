@@ -234,7 +234,7 @@ extension LedgerConformance {
             try expect(try subject.ledger.actions(on: former), [], "actions by the former id")
             let renamed = SubmissionKey(bundleID: Samples.app, submissionID: erasure.pseudonyms.of(former.submissionID))
             try expect(try subject.ledger.actions(on: renamed).map(\.note.reason), ["erased"], "actions by the new one")
-            let grants = try subject.grantRows().filter { $0.userID.isErased }
+            let grants = try subject.grantRows().filter(\.isErased)
             try expect(Set(grants.map(\.transactionID)), ["1", "2"], "keys stay")
             try expect(Set(grants.map(\.submissionID)).count, 1, "one submission stays one")
             try expect(grants.map(\.claimant.traceparent), [nil, nil], "traces")
@@ -308,6 +308,17 @@ extension LedgerConformance {
                 keys.map { OutboxEntry(ownership: Samples.ownership(), key: $0, delay: 0, stub: nil) })
             try expect(try subject.drain(), [], "events")
             try expect(try subject.measure().outboxRows, 0, "rows that are owed")
+        },
+        ConformanceRule("A user whose id looks like a pseudonym is told as any other") { subject in
+            try subject.own()
+            let user = Samples.erasure("player-1").pseudonyms.of("player-1" as UserID)
+            try subject.write(Samples.grant(Samples.submission("s1", user: user, offset: 1), Samples.purchase("1")))
+            _ = try subject.ledger.owe([
+                OutboxEntry(
+                    ownership: Samples.ownership(), key: .granted(Samples.reference("1"), repeatOf: nil), delay: 0,
+                    stub: nil)
+            ])
+            try expect(try subject.drain().count, 1, "events")
         },
         ConformanceRule("No repeat stays beside an erased grant, however many there are") { subject in
             try subject.own()

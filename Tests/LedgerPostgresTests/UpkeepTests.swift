@@ -22,7 +22,7 @@ struct UpkeepTests {
             #expect(throws: LedgerError.self) { try people.erase(Samples.playersErasure, Self.note) }
             let rows = ErasureResult.Rows(grants: 1, answers: 0, actions: 0, isComplete: true)
             #expect(try eraser.erase(Samples.playersErasure, Self.note) == .done(rows))
-            #expect(try people.grants(GrantQuery()).map(\.grant.userID.isErased) == [true])
+            #expect(try people.grants(GrantQuery()).map(\.grant.isErased) == [true])
             #expect(throws: PostgresFailure.self) {
                 try eraser.connection.run(PostgresStatement("UPDATE grants SET transaction_id = '2'"))
             }

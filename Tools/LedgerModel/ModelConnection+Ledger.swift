@@ -301,7 +301,7 @@ extension ModelConnection: LedgerConnection {
         case .pending: true
         case .failed(let app, let submission):
             model.tables.answers[SubmissionKey(bundleID: app, submissionID: submission)] == nil
-        case .granted(let reference, _): model.tables.grant(reference)?.userID.isErased ?? false
+        case .granted(let reference, _): model.tables.grant(reference)?.isErased ?? false
         case .quarantined: false
         }
     }
@@ -309,7 +309,7 @@ extension ModelConnection: LedgerConnection {
     private func work(_ key: OutboxKey, _ row: ModelTables.Owed) -> OutboxItem.Work? {
         switch key {
         case .granted(let reference, let submission):
-            guard let grant = model.tables.grant(reference), !grant.userID.isErased else { return nil }
+            guard let grant = model.tables.grant(reference), !grant.isErased else { return nil }
             return row.step == .call ? .call(grant) : .publish(GrantedEvent.event(of: grant, repeatOf: submission))
         case .failed(let app, let submission):
             let key = SubmissionKey(bundleID: app, submissionID: submission)

@@ -28,7 +28,7 @@ struct RowFacts {
             try spool.add(Fact(purchase, .purchase, number: row.sequence))
             let step = owed.step(of: purchase)
             guard window.isInside(grant.grantedAt) else { return }
-            if grant.userID.isErased {
+            if grant.isErased {
                 // It was told with the ids that nobody knows any more.
                 guard let key = AuditKey(GrantedEvent.id(of: grant.key.grantID)) else { return }
                 return try spool.add(

@@ -134,7 +134,7 @@ public struct DueOutboxRow: Sendable {
     ///   - isAnswered: Whether the submission of ``failure`` has an answer, of whatever version.
     ///   - isWaiting: The same for the row of ``waiting``.
     public func isOver(grant: Grant?, isAnswered: Bool, isWaiting: Bool) -> Bool {
-        failure != nil && !isAnswered || waiting != nil && !isWaiting || grant?.userID.isErased == true
+        failure != nil && !isAnswered || waiting != nil && !isWaiting || grant?.isErased == true
     }
 
     /// The input of its step. Nil if the row that it refers to does not exist, was erased, or is a later version's.
@@ -147,7 +147,7 @@ public struct DueOutboxRow: Sendable {
         switch owed.key {
         case .granted(_, let submission):
             return grant.flatMap {
-                if $0.userID.isErased { return nil }
+                if $0.isErased { return nil }
                 return owed.step == .call ? .call($0) : .publish(GrantedEvent.event(of: $0, repeatOf: submission))
             }
         case .failed:

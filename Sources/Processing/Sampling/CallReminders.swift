@@ -36,14 +36,14 @@ struct CallReminders {
                 lasting.append(.refused(app))
                 tell(.refused(app), .grantsRefused(app, rows: owed.refused), &turn)
             }
+            let age = owed.oldest.map { measure.takenAt.since($0) } ?? .zero
+            if age >= Self.overdueAfter { lasting.append(.overdue(app)) }
             if !services.contains(app) {
                 lasting.append(.missing(app))
                 tell(.missing(app), .serviceMissing(app, rows: owed.rows), &turn)
                 continue
             }
             let gate = gates.index(of: .service(app))
-            let age = owed.oldest.map { measure.takenAt.since($0) } ?? .zero
-            if age >= Self.overdueAfter { lasting.append(.overdue(app)) }
             remindOfFaults(of: owed, age, at: gate, gates, &turn)
             guard let since = gates[gate].troubledSinceTold,
                 gates[gate].troubleToldAt.map({ turn.now - $0 >= Reminder.pause }) ?? true
