@@ -307,6 +307,13 @@ struct OutboxTests {
         #expect(age >= .seconds(300))
         measure(owed(since: 390))
         #expect(news() == [])
+        // The apps file has no such service any more, and the call still waits.
+        bench.send(.apps(AppsSnapshot(version: 2, endpoints: Fixture.apps.endpoints, services: [], content: 0)))
+        measure(owed(since: 420))
+        #expect(news() == [.serviceMissing(Fixture.app, rows: 1)])
+        bench.send(.apps(Fixture.apps))
+        measure(owed(since: 450))
+        _ = news()
         measure([])
         guard case .callsOverdueOver(Fixture.app, _)? = news().first else {
             Issue.record("it is never over")
