@@ -130,14 +130,14 @@ public struct FoundErasure: Sendable {
         erased = isLastOfAnswers ? grants.map { ErasedGrant($0, erasure.pseudonyms) } : []
         former = Set(erased.map(\.former) + answers.map(\.claimant.submissionKey)).sorted()
         let waiting = try found(.retrying).count + found(.held).count
-        let owedRows = try owed(OutboxKey.owed(for: grants, answers)).count
         let decided = grants.map { SubmissionRow($0) } + answers
+        let owedRows = try owed(Array(Set(decided.flatMap(\.owable)))).count
         let unpassed = decided.isEmpty || erasure.takesUnpassed ? 0 : Self.unpassed(decided, try partitions())
         guard waiting == 0, owedRows == 0, unpassed == 0 else {
             result = .inTheWay(waiting: waiting, owed: owedRows, unpassed: unpassed)
             return
         }
-        let isComplete = [grants.count, failed.count, repeated.count].allSatisfy { $0 < Erasure.most }
+        let isComplete = isLastOfAnswers && grants.count < Erasure.most
         let later = try isComplete ? count() - grants.count : 0
         result = .done(
             ErasureResult.Rows(
@@ -168,12 +168,5 @@ public struct ErasedGrant: Hashable, Sendable {
         submissionID = pseudonyms.of(row.grant.submissionID)
         userID = pseudonyms.of(row.grant.userID)
         orderID = row.grant.orderID.map(pseudonyms.of)
-    }
-}
-
-extension OutboxKey {
-    /// Everything that may be owed to a user for these rows, each once.
-    public static func owed(for grants: [GrantRow], _ answers: [SubmissionRow]) -> [OutboxKey] {
-        Array(Set((grants.map { SubmissionRow($0) } + answers).flatMap(\.owable)))
     }
 }
