@@ -102,9 +102,15 @@ public struct InputRecord: Hashable, Sendable {
         self.timestamp = timestamp
     }
 
-    /// Bytes of key, value and headers. The in-flight limit counts them.
+    /// Memory that a header takes here and in librdkafka, beside its bytes. A hundred thousand empty ones fit in a
+    /// small record.
+    static let headerBytes = 128
+
+    /// Bytes of key, value and headers in memory. The in-flight limit counts them.
     public var byteCount: Int {
-        headers.reduce((value?.count ?? 0) + (key?.count ?? 0)) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+        headers.reduce((value?.count ?? 0) + (key?.count ?? 0)) {
+            $0 + Self.headerBytes + $1.name.utf8.count + ($1.value?.count ?? 0)
+        }
     }
 }
 

@@ -278,7 +278,8 @@ package enum MemberForms {
     /// The only word of a text. Nearly all are digits alone, and looking for white space takes long.
     private static func word(_ text: String) -> String? {
         if DigitText.isDigits(text, atMost: 20) { return text }
-        let words = text.split(whereSeparator: \.isWhitespace)
+        // A second one tells already that there is none.
+        let words = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
         return words.count == 1 ? words.first.map { String($0) } : nil
     }
 

@@ -6,8 +6,8 @@ internal import Threading
 /// worker.
 ///
 /// A line that the descriptor takes at once is written at once. While the reader is behind, lines wait in order for a
-/// separate thread, up to ``maxWaitingBytes``. Further lines are lost and counted. If the other side has closed the
-/// descriptor, every line is lost, so the process ignores or blocks SIGPIPE.
+/// separate thread, up to ``maxWaitingBytes``. Further lines are lost and counted, and so is each that the descriptor
+/// refuses. If the other side has closed it, every line is lost, so the process ignores or blocks SIGPIPE.
 public final class DescriptorWriter: Sendable {
     /// Most bytes of lines that wait for the reader.
     static let maxWaitingBytes = 1 << 20
@@ -33,11 +33,18 @@ public final class DescriptorWriter: Sendable {
 
     public var lost: Int { state.withLock { $0.lost } }
 
-    /// Writes a line, or has it written. A line that a closed descriptor refuses is gone: there is no other place for
-    /// it.
+    /// Writes a line, or has it written. A line that the descriptor refuses is gone: there is no other place for it.
     public func write(_ line: [UInt8]) {
         let mustBegin = state.withLock { state in
-            if !state.isWriting, line.count <= Self.maxBytesAtOnce, isReady, writeAll(line) { return false }
+            if !state.isWriting, line.count <= Self.maxBytesAtOnce, isReady {
+                switch writeAll(line) {
+                case .written: return false
+                case .refused:
+                    state.lost += 1
+                    return false
+                case .noRoom: break
+                }
+            }
             guard state.bytes + line.count <= Self.maxWaitingBytes else {
                 state.lost += 1
                 return false
@@ -77,10 +84,18 @@ public final class DescriptorWriter: Sendable {
                 return state.waiting
             }
             guard !lines.isEmpty else { return }
-            for line in lines {
-                while !writeAll(line) { waitForRoom() }
-            }
+            for line in lines { writeWaiting(line) }
             written = lines.reduce(0) { $0 + $1.count }
+        }
+    }
+
+    private func writeWaiting(_ line: [UInt8]) {
+        while true {
+            switch writeAll(line) {
+            case .written: return
+            case .refused: return state.withLock { $0.lost += 1 }
+            case .noRoom: waitForRoom()
+            }
         }
     }
 
@@ -95,22 +110,28 @@ public final class DescriptorWriter: Sendable {
         _ = poll(&room, 1, -1)
     }
 
-    /// - Returns: false if nothing was written because there is no room, which only a descriptor says that does not
-    ///   block.
-    private func writeAll(_ line: [UInt8]) -> Bool {
+    private enum Writing {
+        case written
+        /// Nothing was written, which only a descriptor says that does not block.
+        case noRoom
+        /// It takes no more, such as a full disk or a closed pipe.
+        case refused
+    }
+
+    private func writeAll(_ line: [UInt8]) -> Writing {
         var rest = line[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
                 rest = rest.dropFirst(written)
             } else if written < 0, errno == EAGAIN {
-                guard rest.count < line.count else { return false }
+                guard rest.count < line.count else { return .noRoom }
                 // The rest belongs to what is there already.
                 waitForRoom()
             } else if written == 0 || errno != EINTR {
-                return true
+                return .refused
             }
         }
-        return true
+        return .written
     }
 }

@@ -2,6 +2,20 @@ import Contract
 import Cryptography
 import Testing
 
+@Suite("Input record")
+struct InputRecordTests {
+    @Test("counts what its headers take in memory, so that a small record of a hundred thousand does not pass for none")
+    func headers() {
+        let origin = Origin(topic: "receipts.submitted", partition: 0, offset: 7)
+        func bytes(_ headers: [RecordHeader]) -> Int {
+            InputRecord(origin: origin, key: [1], value: [1, 2], headers: headers, timestamp: nil).byteCount
+        }
+        #expect(bytes([]) == 3)
+        #expect(bytes([RecordHeader("name", "text")]) == 3 + 128 + 8)
+        #expect(bytes(Array(repeating: RecordHeader(name: "", value: nil), count: 100_000)) > 12_000_000)
+    }
+}
+
 @Suite("Quarantined event")
 struct QuarantinedEventTests {
     private func record(

@@ -151,16 +151,21 @@ extension SignerInfo {
 
 /// The attributes of a signer that are signed (RFC 5652, section 5.4).
 struct SignedAttributes {
+    /// Most that a signer may have; Apple's have three. Each is held against all others, before any signature is
+    /// checked.
+    static let maxCount = 64
+
     /// The signed bytes: the set with its own tag instead of the one that it stands under.
     let signed: [UInt8]
     /// The digest of the payload that the signer saw.
     let messageDigest: ArraySlice<UInt8>
 
-    /// Nil if one of the two attributes that must be there is missing or stands twice, or the content is of another
-    /// type.
+    /// Nil if one of the two attributes that must be there is missing or stands twice, if there are too many, or if the
+    /// content is of another type.
     fileprivate init?(_ value: BERValue, in bytes: ArraySlice<UInt8>) {
         let span = bytes.span
-        guard let members = value.children(BERValue.contextTag0, in: span) else { return nil }
+        guard let members = value.children(BERValue.contextTag0, in: span), members.count <= Self.maxCount
+        else { return nil }
         var values: [(type: ArraySlice<UInt8>, value: BERValue)] = []
         for member in members {
             guard let parts = member.children(BERValue.sequence, in: span), parts.count == 2,

@@ -89,6 +89,17 @@ struct ReceiptVerifierTests {
         #expect(try reversed.error() == .signerUnreadable)
     }
 
+    @Test("a signer has so many attributes at most, because each is held against all others")
+    func attributeBound() throws {
+        var signing = try ReceiptSigning.p256()
+        for (more, error) in [(62, nil), (63, .signerUnreadable)] as [(UInt8, ReceiptSignatureError?)] {
+            signing.attributes = { digest in
+                ReceiptSigning.usual(digest) + (0..<more).map { ReceiptSigning.attribute(10 + $0, [0x05, 0]) }
+            }
+            #expect(try signing.error() == error)
+        }
+    }
+
     @Test("chains are verified once, whether or not they hold")
     func caching() throws {
         let signing = try ReceiptSigning.rsa()
