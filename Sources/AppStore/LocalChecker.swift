@@ -109,6 +109,15 @@ public struct LocalChecker: Sendable {
         } catch {
             return .concluded(error.verdict)
         }
+        // Apple's signature says it, and no reply says it sooner.
+        if receipt.origin == .sandbox, !rules.app.sandbox.allows(submission.userID) {
+            let claim = submission.claim
+            return .concluded(
+                .rejected(
+                    Rejection(
+                        .environmentNotAllowed, PurchaseCheck.sandboxNotAllowed, transactionID: claim.transactionID,
+                        productID: claim.productID)))
+        }
         if subject.rules.receipts == .serverAPI {
             guard let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
             else {

@@ -234,6 +234,9 @@ public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
+    /// Whether it names a transaction, and not a period of a subscription.
+    public var isOfTransaction: Bool { name.hasPrefix("t:") }
+
     /// Environment and name: `production:t:2000000123456789`.
     public var text: String { environment.rawValue + ":" + name }
 

@@ -190,7 +190,7 @@ struct LocalCheckerTests {
         }
     }
 
-    @Test("holds what was refunded in part, and what has SKUs, whatever is claimed; the sandbox's is refused as ever")
+    @Test("holds what was refunded in part, and what has SKUs; the sandbox's is refused as ever")
     func heldTransactions() throws {
         let part: [String: String?] = ["revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000"]
         let skus: [String: String?] = ["advancedCommerceInfo": "{}"]
@@ -198,16 +198,42 @@ struct LocalCheckerTests {
             #expect(try check(transaction(changes)).verdict?.hold == cause)
             let names = Fixture.names("2000000000000001", of: "gems", "t:2000000000000001")
             #expect(try check(transaction(changes)).verdict?.purchases == [names], "it may be granted already")
-            let claimed = try check(transaction(changes), productID: "skin-41").verdict
-            #expect(claimed?.hold == cause && claimed?.purchases == [])
             #expect(try check(transaction(changes), app: Fixture.app(products: .any)).verdict?.hold == cause)
             let sandbox = try transaction(changes.merging(["environment": "\"Sandbox\""]) { $1 })
             #expect(try check(sandbox).verdict?.hold == cause)
             let rejecting = Fixture.app(sandbox: .reject)
             #expect(try check(sandbox, app: rejecting).verdict?.reason == .environmentNotAllowed)
         }
+        let sku = try check(transaction(skus), productID: "skin-41").verdict
+        #expect(sku?.hold == .advancedCommerce && sku?.purchases == [])
+        #expect(try check(transaction(part), productID: "skin-41").verdict?.reason == .productMismatch)
         let whole = try transaction(skus.merging(["revocationDate": SignedToken.moment(-1)]) { $1 })
         #expect(try check(whole).verdict?.reason == .transactionRevoked)
+    }
+
+    @Test("holds nothing for a person to give by hand that nobody may have, or another user")
+    func heldForNobody() throws {
+        let part: [String: String?] = ["revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000"]
+        let (own, other) = ("11111111-2222-3333-4444-555555555555", "99999999-2222-3333-4444-555555555555")
+        for ungrantable in [part, ["advancedCommerceInfo": "{}"]] {
+            func verdict(_ changes: [String: String?], token: String? = nil) throws -> Verdict? {
+                try check(transaction(ungrantable.merging(changes) { $1 }), token: token).verdict
+            }
+            let bound = ["appAccountToken": "\"\(own)\""]
+            #expect(try verdict(bound, token: other)?.reason == .accountTokenMismatch)
+            #expect(try verdict(bound)?.hold == .accountTokenMissing)
+            guard case .hold(let cause, let detail, _) = try verdict(bound, token: own) else {
+                Issue.record("the owner's is not held")
+                continue
+            }
+            #expect([.partialRefund, .advancedCommerce].contains(cause))
+            #expect(detail.hasSuffix("It is transaction 2000000000000001, of gems."))
+            #expect(try verdict(["inAppOwnershipType": "\"FAMILY_SHARED\""])?.reason == .familySharedNotAllowed)
+            let over = ["type": "\"Auto-Renewable Subscription\"", "expiresDate": SignedToken.moment(-1)]
+            #expect(try verdict(over)?.reason == .subscriptionExpired)
+            #expect(try verdict(["isUpgraded": "true"])?.reason == .transactionRevoked)
+        }
+        #expect(try check(transaction(part), transactionID: "8").verdict?.reason == .transactionNotFound)
     }
 
     // MARK: Bare ids
@@ -290,6 +316,50 @@ struct LocalCheckerTests {
         #expect(
             try check(paths, receipts: .serverAPI, hasKey: true, transactionID: "../../x?y=1").verdict?.reason
                 == .transactionNotFound)
+    }
+
+    @Test(
+        "refuses at once what Apple signed as the sandbox's, where the app grants none",
+        arguments: ReceiptMethod.allCases)
+    func sandboxReceipt(method: ReceiptMethod) throws {
+        let evidence = try receipt(origin: "ProductionSandbox", entry("1"))
+        for (hasKey, claimed) in [(true, nil), (false, nil), (true, "7"), (true, "1")] as [(Bool, TransactionID?)] {
+            let checked = try check(
+                evidence, app: Fixture.app(sandbox: .reject), receipts: method, hasKey: hasKey, transactionID: claimed,
+                replies: [QuestionScript.reply(200, #"{"status":21007}"#)])
+            #expect(checked.verdict?.reason == .environmentNotAllowed)
+        }
+    }
+
+    @Test("asks for an id that only the device knows, and takes the answer as a purchase that the receipt proves")
+    func deviceID() throws {
+        let vip = entry("21", product: "vip", changing: [1705: ReceiptBuilder.utf8("20")])
+        func verdict(_ members: [String: String?], claiming id: TransactionID = "7") throws -> Verdict? {
+            let period: [String: String?] = [
+                "type": "\"Auto-Renewable Subscription\"", "productId": "\"vip\"", "expiresDate": SignedToken.moment(1),
+            ]
+            let known = ServerAPIScript.transaction("21", period.merging(["originalTransactionId": "\"20\""]) { $1 })
+            let asked = period.merging(["transactionId": "\"7\""]) { $1 }.merging(members) { $1 }
+            return try check(
+                receipt(vip), receipts: .serverAPI, hasKey: true, transactionID: id,
+                replies: [try ServerAPIScript.page([known]), try ServerAPIScript.found(asked)]
+            ).verdict
+        }
+        #expect(try verdict(["originalTransactionId": "\"20\""])?.granted == ["7"])
+        #expect(
+            try verdict(["originalTransactionId": "\"5\""])?.doubt?.becomes == .transactionNotFound,
+            "another customer's")
+        let consumable = ["originalTransactionId": "\"20\"", "type": "\"Consumable\"", "expiresDate": nil]
+        #expect(try verdict(consumable)?.doubt?.becomes == .transactionNotFound, "each has its own id")
+    }
+
+    @Test("does not fail a claim by the device's id because Apple does not know it", arguments: [4_040_010, 4_000_006])
+    func unknownDeviceID(code: Int) throws {
+        let known = ServerAPIScript.transaction("1")
+        let answers = [try ServerAPIScript.page([known]), ServerAPIScript.error(code), ServerAPIScript.error(code)]
+        let checked = try check(
+            receipt(entry("1")), receipts: .serverAPI, hasKey: true, transactionID: "7", replies: answers)
+        #expect(checked.verdict?.doubt?.becomes == .transactionNotFound)
     }
 
     @Test("asks for a restored purchase by its original's id, because Apple's records may not have the device's")

@@ -93,7 +93,10 @@ struct ClaimPolicy: Sendable {
             } else if let rejection {
                 .rejected(rejection)
             } else {
-                .doubt(.notFoundYet, becomes: .rejected(notFound(among: purchases)))
+                .doubt(
+                    .notFoundYet,
+                    becomes: standing(among: purchases, check, verifiedBy).map { .verified([$0], by: verifiedBy) }
+                        ?? .rejected(notFound(among: purchases)))
             }
         return lackingToken.isEmpty ? .verdict(verdict) : .tokensUnknown(otherwise: verdict)
     }
@@ -116,7 +119,7 @@ struct ClaimPolicy: Sendable {
         let claim = submission.claim
         if let claimed = claim.transactionID, let signed = transaction.transactionID, claimed != signed,
             // One that cannot be read may go back to the claimed one.
-            case .success(let purchase) = transaction.purchase,
+            let purchase = (try? transaction.purchase.get()) ?? transaction.sold,
             !PurchaseCheck(app: app, submission: submission, attestsTokens: true).isKnown(purchase, by: claimed)
         {
             return .rejected(
@@ -135,8 +138,14 @@ struct ClaimPolicy: Sendable {
                         .environmentNotAllowed, PurchaseCheck.sandboxNotAllowed,
                         transactionID: transaction.transactionID, productID: transaction.productID))
             }
-            let names = transaction.namesOfUnreadable.flatMap { $0.isExactly(claim) ? [$0] : nil }
-            return .hold(unreadable.cause, detail: unreadable.detail, purchases: names ?? [])
+            // What is against it keeps a person from giving by hand what nobody may have.
+            switch transaction.sold.flatMap({ finding(on: $0, that: unreadable) }) {
+            case .fails(let rejection): return .rejected(rejection)
+            case .waits(let cause, let detail): return .hold(cause, detail: detail)
+            default: break
+            }
+            let names = transaction.sold.flatMap { $0.names.isExactly(claim) ? [$0.names] : nil }
+            return .hold(unreadable.cause, detail: unreadable.detail(of: transaction), purchases: names ?? [])
         case .success(let purchase):
             if let claimed = claim.productID, claimed != purchase.productID {
                 return .rejected(
@@ -148,6 +157,13 @@ struct ClaimPolicy: Sendable {
         }
     }
 
+    /// The word against a purchase that cannot be granted as it is, beside that: nil where there is none.
+    func finding(on sold: Purchase, that cannotBeGranted: UnreadablePurchase) -> PurchaseCheck.Finding? {
+        PurchaseCheck(app: app, submission: submission, attestsTokens: true).findingOnUngrantable(
+            // A claim names a SKU, which is in no catalogue either.
+            sold, isOfClaimedProduct: cannotBeGranted == .advancedCommerce)
+    }
+
     /// A transaction id means exactly that one, or if it is not there, those that have its grant key. Else a product id
     /// means every purchase of it; else everything is meant.
     private func claimed(of purchases: [Purchase], _ check: PurchaseCheck) -> [Purchase] {
@@ -157,6 +173,22 @@ struct ClaimPolicy: Sendable {
         }
         if let productID = submission.claim.productID { return purchases.filter { $0.productID == productID } }
         return purchases
+    }
+
+    /// The newest purchase of the claimed product, where the claimed id is in no evidence.
+    ///
+    /// StoreKit 1 knows a restored or renewed purchase by an id that neither the receipt nor Apple's reply to it has:
+    /// `SKPaymentTransaction` had another one than the receipt [in production](https://developer.apple.com/forums/thread/818973).
+    /// So a product that is owned, and not used up, answers the claim by its name. A receipt alone may be older than a
+    /// renewal, so it answers for no subscription.
+    private func standing(
+        among purchases: [Purchase], _ check: PurchaseCheck, _ verifiedBy: VerifiedBy
+    ) -> GrantablePurchase? {
+        guard submission.claim.transactionID != nil, let product = submission.claim.productID else { return nil }
+        let passing = purchases.filter { $0.productID == product }.sorted(by: Self.isOlder).compactMap { purchase in
+            if case .passes(let passed) = check.finding(on: purchase) { passed } else { nil as GrantablePurchase? }
+        }
+        return passing.last { $0.type == .nonConsumable || $0.type == .autoRenewable && verifiedBy != .local }
     }
 
     private func notFound(among purchases: [Purchase]) -> Rejection {

@@ -74,6 +74,19 @@ struct PurchaseCheck: Sendable {
         return failureUnderAnyCatalogue(of: purchase) ?? .unlisted
     }
 
+    /// Judges a purchase that cannot be granted as it is, by all that needs no catalogue. Nil where nothing is against
+    /// it.
+    func findingOnUngrantable(_ purchase: Purchase, isOfClaimedProduct: Bool) -> Finding? {
+        guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
+            return fails(.environmentNotAllowed, Self.sandboxNotAllowed, purchase)
+        }
+        if !isOfClaimedProduct, let claimed = submission.claim.productID, claimed != purchase.productID {
+            return fails(.productMismatch, "Apple attests another product than the one claimed.", purchase)
+        }
+        return failureUnderAnyCatalogue(of: purchase)
+            ?? tokenFinding(on: purchase, type: purchase.type ?? purchase.presumedType)
+    }
+
     private func failureUnderAnyCatalogue(of purchase: Purchase) -> Finding? {
         if purchase.ownership == .familyShared, !app.acceptsFamilySharing { return familyShared(purchase) }
         let type = purchase.type ?? purchase.presumedType
@@ -205,6 +218,9 @@ struct PurchaseCheck: Sendable {
 }
 
 extension Purchase {
+    /// Its names by the kind that Apple attests, or that it looks like.
+    var names: NamedPurchase { NamedPurchase(self, as: type ?? presumedType) }
+
     /// The type of a purchase whose type nobody names. Only subscriptions have an end. Of the others, only consumables
     /// have a quantity above one. The rest counts as non-consumable and has the grant key of its original transaction.
     /// A restore then cannot grant it again. A consumable is its own original, so it is still granted once per

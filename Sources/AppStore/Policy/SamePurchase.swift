@@ -11,7 +11,8 @@ extension PurchaseCheck {
         guard !telling.isEmpty else { return purchases }
         let others = Dictionary(grouping: telling) { names(of: $0).key }
         return purchases.map { purchase in
-            (others[names(of: purchase).key] ?? []).reduce(purchase) { $0.completed(from: $1) }
+            let key = names(of: purchase).key
+            return (others[key] ?? []).reduce(purchase) { $0.completed(from: $1, isPeriod: !key.isOfTransaction) }
         }
     }
 }
@@ -21,11 +22,12 @@ extension Purchase {
     var stands: Bool { revokedAt == nil && !isUpgraded }
 
     /// The same purchase with what Apple says of another transaction of it.
-    fileprivate func completed(from other: Purchase) -> Purchase {
+    /// - Parameter isPeriod: Both are one period of a subscription, which Apple may charge, and refund, before it begins.
+    fileprivate func completed(from other: Purchase, isPeriod: Bool) -> Purchase {
         var purchase = self
         purchase.appAccountToken = appAccountToken ?? other.appAccountToken
         // A refund from before it was of an earlier purchase, whose original's id it may still have.
-        guard stands, !other.stands, other.revokedAt ?? purchasedAt >= purchasedAt else { return purchase }
+        guard stands, !other.stands, isPeriod || other.revokedAt ?? purchasedAt >= purchasedAt else { return purchase }
         (purchase.revokedAt, purchase.isUpgraded) = (other.revokedAt, other.isUpgraded)
         return purchase
     }

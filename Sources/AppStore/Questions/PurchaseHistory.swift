@@ -23,6 +23,18 @@ struct ProvenCustomer: Hashable, Sendable {
 
     /// Whether the receipt names a transaction, as one of its own or as the one that it goes back to.
     func knows(_ transactionID: TransactionID) -> Bool { bought.contains(transactionID) }
+
+    /// Whether a transaction that the receipt does not name is a purchase that it proves, under another id: it goes
+    /// back to one, or is of the same period. A consumable has no other id.
+    func owns(_ transaction: SignedTransaction) -> Bool {
+        let purchase = (try? transaction.purchase.get()) ?? transaction.sold
+        guard purchase?.type != .consumable else { return false }
+        if let original = purchase?.originalTransactionID ?? transaction.originalIDOfUnreadable, knows(original) {
+            return true
+        }
+        return purchase?.webOrderLineItemID.map { item in purchases.contains { $0.webOrderLineItemID == item } }
+            ?? false
+    }
 }
 
 /// A purchase that a receipt names, as far as it says.
@@ -58,14 +70,14 @@ struct PurchaseHistory: Sendable {
         let purchase: Result<Purchase, UnreadablePurchase>
         let productID: ProductID?
         let originalIDOfUnreadable: TransactionID?
-        let namesOfUnreadable: NamedPurchase?
+        let sold: Purchase?
 
         init(_ transaction: SignedTransaction) {
             signedAt = transaction.signedAt
             purchase = transaction.purchase
             productID = transaction.productID
             originalIDOfUnreadable = transaction.originalIDOfUnreadable
-            namesOfUnreadable = transaction.namesOfUnreadable
+            sold = transaction.sold
         }
 
         var readable: Purchase? { try? purchase.get() }
@@ -142,14 +154,19 @@ struct PurchaseHistory: Sendable {
     /// one is never the player's fault.
     func verdict(_ policy: ClaimPolicy) -> Verdict {
         var unreadable = UnreadablePurchases()
+        var refused: [Purchase] = []
         if hasNameless { unreadable.append(transactionID: nil, productID: nil) }
         for (id, entry) in zip(ids, entries) {
             guard case .failure(let reason) = entry.purchase else { continue }
+            if let sold = entry.sold, policy.finding(on: sold, that: reason) != nil {
+                refused.append(sold)
+                continue
+            }
             unreadable.append(
                 transactionID: id, original: entry.originalIDOfUnreadable, productID: entry.productID, as: reason,
-                granted: entry.namesOfUnreadable)
+                granted: entry.sold?.names)
         }
-        return policy.verdict(on: purchases, beside: unreadable, by: .serverAPI)
+        return policy.verdict(on: purchases + refused, beside: unreadable, by: .serverAPI)
     }
 }
 

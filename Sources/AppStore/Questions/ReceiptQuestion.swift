@@ -8,13 +8,13 @@ import Contract
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
 /// - A reply that does not name the receipt's own purchases is not taken for its own, see ``ReceiptFingerprint``. A
 ///   refusal names nothing. Both are asked for once more, over a connection that nothing else was asked on.
-/// - Then a refusal counts for a receipt that is proven to be forged. For every other receipt it is a doubt, because
-///   this version may not know the form of a genuine one.
+/// - Then a refusal counts for a receipt that is proven to be forged. It never counts for one that Apple signed. For
+///   every other receipt it is a doubt, because this version may not know the form of a genuine one.
 /// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
 /// - A reply that still lacks some of the first ones is a doubt where no transaction is claimed: its verdict would be
 ///   final.
 /// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API
-///   has.
+///   has. Where Apple signed it and the app has no key, the receipt's word and the reply's contradict each other.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -196,7 +196,10 @@ struct ReceiptQuestion: AppleQuestion {
     }
 
     private func askServerAPI(otherwise verdict: Verdict, isAuthentic: Bool = true) -> QuestionStep {
-        guard subject.rules.hasServerAPIKey else { return .verdict(verdict) }
+        // Without a key the receipt is needed all the same where it may hold what the reply lacks.
+        if !subject.rules.hasServerAPIKey {
+            guard case .doubt(.notFoundYet, .rejected) = verdict else { return .verdict(verdict) }
+        }
         return check(.serverAPI(otherwise: verdict, isAuthentic: isAuthentic))
     }
 
@@ -262,16 +265,26 @@ struct ReceiptQuestion: AppleQuestion {
             let doubt = Verdict.doubt(cause, becomes: .rejected(rejection))
             guard let receipt else { return .verdict(doubt) }
             guard !verifiers.isForged(receipt) else { return .verdict(.rejected(rejection)) }
-            // Apple signed what it refuses: where it can be asked for its signed word, that decides.
-            guard subject.rules.hasServerAPIKey, verifiers.isSigned(receipt),
+            guard verifiers.isSigned(receipt) else { return .verdict(doubt) }
+            // Apple signed what it refuses: where it can be asked for its signed word, that decides. One that does not
+            // say where it was made may be the sandbox's.
+            guard subject.rules.hasServerAPIKey,
                 let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
-            else { return .verdict(doubt) }
+            else {
+                let mayBeSandboxes = rejection.reason == .environmentNotAllowed && receipt.origin != .production
+                return .verdict(mayBeSandboxes ? doubt : .contradicted)
+            }
             return .ask(question)
         case .serverAPI(let verdict, let isAuthentic):
             guard let receipt else { return isAuthentic ? askForTransaction(otherwise: verdict) : .verdict(verdict) }
-            guard isAuthentic || verifiers.isSigned(receipt),
+            let isSigned = verifiers.isSigned(receipt)
+            guard subject.rules.hasServerAPIKey, isAuthentic || isSigned,
                 let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: environment)
-            else { return .verdict(verdict) }
+            else {
+                guard isSigned, receipt.names(subject.submission.claim), case .doubt(.notFoundYet, .rejected) = verdict
+                else { return .verdict(verdict) }
+                return .verdict(.contradicted)
+            }
             return .ask(question.otherwise(verdict))
         case nil: return ask()
         }
@@ -279,7 +292,9 @@ struct ReceiptQuestion: AppleQuestion {
 
     /// The transaction of a receipt in the style of iOS 6, which Apple has authenticated.
     private func askForTransaction(otherwise verdict: Verdict) -> QuestionStep {
-        guard let (_, receipt) = TransactionReceipt.read(EvidenceText(base64)) else { return .verdict(verdict) }
+        guard subject.rules.hasServerAPIKey, let (_, receipt) = TransactionReceipt.read(EvidenceText(base64)) else {
+            return .verdict(verdict)
+        }
         let target = ServerAPIQuestion.Target.transaction(receipt.transactionID)
         return .ask(
             ServerAPIQuestion(subject: subject, target: target, isAttested: true, in: environment).otherwise(verdict))
@@ -296,7 +311,21 @@ extension VerifyReceiptResponse {
     fileprivate func names(_ transaction: TransactionID) -> Bool { records.contains { $0.names(transaction) } }
 }
 
+extension AppReceipt {
+    /// Whether it holds a purchase that a claim means.
+    fileprivate func names(_ claim: Claim) -> Bool {
+        purchases.contains { entry in
+            claim.transactionID.map { $0 == entry.transactionID } ?? claim.productID.map { $0 == entry.productID }
+                ?? true
+        }
+    }
+}
+
 extension Verdict {
+    /// Of two words of Apple's that contradict each other neither is the last: it is asked again without end, and held
+    /// once that lasts.
+    static let contradicted = Verdict.retry(.noLongerFound, notBefore: nil)
+
     /// Whether the claimed purchase is not in a receipt or Apple's reply to it, or not with all that a grant needs.
     /// Neither says the type of a product, which may be why the catalogue seems to be wrong.
     var isOpen: Bool {

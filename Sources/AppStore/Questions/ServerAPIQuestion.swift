@@ -14,6 +14,8 @@ import Contract
 ///   the sandbox's refusal is no more than that.
 /// - An id that Apple attested and then does not find is asked for without end. Of two words of Apple's that contradict
 ///   each other neither is the last. It is held once that lasts.
+/// - An id that neither the receipt nor the history has may be the device's own for one of their purchases. Apple
+///   answers it as that purchase. The receipt proves whose it is, or the answer does not count.
 /// - A complete history that lacks a purchase which the receipt proves is a doubt, and the others wait for it.
 /// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
@@ -48,6 +50,8 @@ struct ServerAPIQuestion: AppleQuestion {
     private var former: Verdict?
     /// Whether Apple has attested the id that is asked for.
     private let isAttested: Bool
+    /// The customer whose purchase it must be, where a receipt proves the customer and not the id.
+    private var owner: ProvenCustomer?
     private(set) var environment: Environment
     /// Whether the sandbox may be asked where production does not have it.
     private var isEnvironmentOpen: Bool
@@ -198,6 +202,7 @@ struct ServerAPIQuestion: AppleQuestion {
             case .transaction(let reply):
                 let transaction = try attestation.transaction(
                     reply.signedTransactionInfo, as: asked, app: app.bundleID)
+                if let owner, !owner.owns(transaction), let former { return conclude(former) }
                 return conclude(verdict(on: transaction))
             case .page(let page):
                 return step(after: page, try attestation.transactions(of: page, app: app.bundleID))
@@ -237,9 +242,9 @@ struct ServerAPIQuestion: AppleQuestion {
             if isCut {
                 return conclude(.hold(.unknownAnswer, detail: "Apple's history is longer than what is read of it."))
             }
-            // Of two words of Apple's about the claimed one neither is the last.
-            if next.claimedByReceipt != nil, case .doubt(.notFoundYet, .rejected) = verdict {
-                return conclude(.retry(.noLongerFound, notBefore: nil))
+            if case .doubt(.notFoundYet, _) = verdict {
+                if next.claimedByReceipt != nil { return conclude(.contradicted) }
+                if let other = next.askForClaimed(otherwise: former ?? verdict) { return other }
             }
             return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
         }
@@ -247,6 +252,15 @@ struct ServerAPIQuestion: AppleQuestion {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
         }
         next.revision = end
+        return .ask(next)
+    }
+
+    /// The question for a claimed id of the device's, after a complete history without it.
+    private func askForClaimed(otherwise verdict: Verdict) -> QuestionStep? {
+        guard case .history(let customer) = target, let claimed = submission.claim.transactionID, claimed.isWellFormed
+        else { return nil }
+        var next = ServerAPIQuestion(subject: subject, target: .transaction(claimed), in: environment)
+        (next.owner, next.former, next.productionIsSilent) = (customer, verdict, productionIsSilent)
         return .ask(next)
     }
 
@@ -286,7 +300,8 @@ struct ServerAPIQuestion: AppleQuestion {
         case .accountNotFound:
             let rejection = rejection(
                 .accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")
-            return .replied(conclude(former ?? .doubt(.notFoundYet, becomes: .rejected(rejection))))
+            return .replied(
+                conclude(former ?? (isAttested ? .contradicted : .doubt(.notFoundYet, becomes: .rejected(rejection)))))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
             return .replied(
                 ask {
@@ -315,12 +330,13 @@ struct ServerAPIQuestion: AppleQuestion {
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
         }
-        if isAttested { return conclude(former ?? .retry(.noLongerFound, notBefore: nil)) }
-        return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
+        if isAttested { return conclude(former ?? .contradicted) }
+        return conclude(former ?? notFoundYet(refusal, "Apple knows no such transaction"))
     }
 
     private func idRefused(_ refusal: ServerAPIRefusal) -> QuestionStep {
         guard isRefusalRepeated else { return ask { $0.isRefusalRepeated = true } }
+        if owner != nil, let former { return conclude(former) }
         // The sandbox's word alone.
         if productionIsSilent { return .verdict(Self.productionRefusesKey) }
         guard !isAttested else {

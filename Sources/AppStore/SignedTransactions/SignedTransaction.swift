@@ -16,8 +16,8 @@ public struct SignedTransaction: Hashable, Sendable {
     private let productIDOfUnreadable: ProductID?
     /// `originalTransactionId` of a purchase that cannot be read.
     let originalIDOfUnreadable: TransactionID?
-    /// The names that a grant of an understood purchase has, which may be older than what keeps it from being one.
-    let namesOfUnreadable: NamedPurchase?
+    /// An understood purchase without what keeps it from being granted.
+    let sold: Purchase?
 
     /// `productId`, whether or not the rest can be read.
     var productID: ProductID? { (try? purchase.get())?.productID ?? productIDOfUnreadable }
@@ -36,11 +36,10 @@ public struct SignedTransaction: Hashable, Sendable {
             try Purchase(payload, revokedAt: try Purchase.revocation(payload))
         }
         guard case .failure(let reason) = purchase else {
-            (productIDOfUnreadable, originalIDOfUnreadable, namesOfUnreadable) = (nil, nil, nil)
+            (productIDOfUnreadable, originalIDOfUnreadable, sold) = (nil, nil, nil)
             return
         }
-        let sold = reason.passedOver != nil ? try? Purchase(payload, revokedAt: nil) : nil
-        namesOfUnreadable = sold.map { NamedPurchase($0, as: $0.type ?? $0.presumedType) }
+        sold = reason.passedOver != nil ? try? Purchase(payload, revokedAt: nil) : nil
         productIDOfUnreadable = payload.text("productId").map { ProductID($0) }
         originalIDOfUnreadable = payload.text("originalTransactionId").map { TransactionID(reading: $0) }
     }
@@ -227,6 +226,12 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
         case .partialRefund(let thousandths?): "Apple refunded \(Self.percentage(thousandths)) of the purchase."
         case .partialRefund(nil): "Apple refunded a part of the purchase, and does not say how much."
         }
+    }
+
+    /// The same with the names that a person finds the purchase by.
+    func detail(of transaction: SignedTransaction) -> String {
+        guard let sold = transaction.sold else { return detail }
+        return "\(detail) It is transaction \(sold.transactionID), of \(sold.productID)."
     }
 
     /// Such as `67.932 %`.

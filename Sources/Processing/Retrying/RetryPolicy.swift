@@ -241,7 +241,7 @@ extension RetryCause {
         case .perhapsNotAuthentic: "Apple refused a receipt that may be genuine, which may be a fault of the moment."
         case .perhapsRevoked: "Apple's reply has the purchase as refunded in one part, and as standing in another."
         case .notFoundYet: "Apple does not know the transaction yet."
-        case .noLongerFound: "Apple does not find a purchase that it attested."
+        case .noLongerFound: "Apple does not find a purchase that it attested, or refuses a receipt that it signed."
         case .nothingNew: "All that Apple has was granted before, and the claim seems to be about something new."
         case .signedAhead: "It was signed at a moment that, by this worker's clock, is still to come."
         case .endpointUnavailable: "Apple was not asked, because it answers nobody at this endpoint at the moment."

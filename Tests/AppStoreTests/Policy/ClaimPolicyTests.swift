@@ -50,6 +50,28 @@ struct ClaimPolicyTests {
         #expect(verdict(history.reversed()) == verdict(history))
     }
 
+    @Test("an id in no evidence means what is owned of the claimed product, once Apple could not be waited for longer")
+    func deviceID() {
+        let end = Fixture.now.advanced(by: Fixture.day)
+        let purchases = [
+            Fixture.purchase("20", product: "level"), Fixture.purchase("21", product: "vip", expiresAt: end),
+            Fixture.purchase("22"), Fixture.purchase("23", product: "pass"),
+        ]
+        func granted(_ product: ProductID?, by verifiedBy: VerifiedBy = .verifyReceipt) -> [TransactionID] {
+            let submission = Fixture.submission(transactionID: "7", productID: product)
+            return ClaimPolicy(app: Fixture.app(), submission: submission).verdict(on: purchases, by: verifiedBy)
+                .grantedInTheEnd
+        }
+        #expect(granted("level") == ["20"] && granted("level", by: .local) == ["20"])
+        #expect(granted("vip") == ["21"])
+        #expect(granted("vip", by: .local).isEmpty, "the receipt may be older than a renewal")
+        #expect(granted("gems").isEmpty && granted("pass").isEmpty, "it may be bought again")
+        #expect(granted(nil).isEmpty)
+        let refunded = Fixture.purchase("20", product: "level", revokedAt: Fixture.now)
+        let submission = Fixture.submission(transactionID: "7", productID: "level")
+        #expect(verdict([refunded], submission).doubt?.becomes == .transactionNotFound)
+    }
+
     @Test("those that pass are granted and the others passed over")
     func several() {
         let purchases =

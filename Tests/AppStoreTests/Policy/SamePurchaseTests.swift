@@ -41,6 +41,18 @@ struct SamePurchaseTests {
         #expect(verdict(period("103", revokedAt: later), next, claiming: "104").granted == ["104"])
     }
 
+    @Test("a refund from before a period begins counts for it: Apple may charge it a day ahead")
+    func refundedAhead() {
+        func ahead(_ id: TransactionID, revokedAt: Timestamp? = nil) -> Purchase {
+            Fixture.purchase(
+                id, original: "100", product: "vip", purchasedAt: later, expiresAt: later.advanced(by: Fixture.day),
+                revokedAt: revokedAt)
+        }
+        #expect(
+            verdict(ahead("101"), ahead("103", revokedAt: Fixture.now), claiming: "101").reason == .transactionRevoked)
+        #expect(verdict(ahead("101"), ahead("103"), claiming: "101").granted == ["101"])
+    }
+
     @Test("a refund from before a purchase was of an earlier one")
     func boughtAgain() {
         let first = level("200", revokedAt: Fixture.now, at: Fixture.now.advanced(by: .zero - Fixture.day))

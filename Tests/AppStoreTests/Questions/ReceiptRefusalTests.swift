@@ -38,12 +38,15 @@ struct ReceiptRefusalTests {
         }
     }
 
-    @Test("counts for a forged receipt, and is a doubt for every other one", arguments: refusals)
+    @Test(
+        "counts for a forged receipt, never for one that Apple signed, and is a doubt for others", arguments: refusals)
     func twoWitnesses(row: Row) throws {
         let forged = try Script.run(try Script.forged(), [row.answer, row.answer])
         #expect(forged.calls == calls && forged.verdict?.reason == row.reason)
+        let signed = try Script.run(try Script.signed(), [row.answer, row.answer])
+        #expect(signed.calls == calls && signed.verdict == .contradicted)
         // The last is of another form than a container.
-        for receipt in [try Script.signed(), try Script.unknown(), nil] {
+        for receipt in [try Script.unknown(), nil] {
             let run = try Script.run(receipt, [row.answer, row.answer])
             #expect(run.calls == calls)
             #expect(run.verdict?.doubt?.cause == row.cause && run.verdict?.doubt?.becomes == row.reason)
@@ -69,7 +72,9 @@ struct ReceiptRefusalTests {
             let run = try Script.run(try Script.Receipt(receipt.signing()), [refused, refused])
             let isProof = [.wrongSignature, .wrongDigest, .chain(.untrusted)].contains(receipt.error)
             #expect(run.verdict?.reason == (isProof ? .receiptNotAuthentic : nil), "\(receipt.testDescription)")
-            #expect((run.verdict?.doubt?.becomes == .receiptNotAuthentic) != isProof, "\(receipt.testDescription)")
+            let isDoubt = run.verdict?.doubt?.becomes == .receiptNotAuthentic
+            #expect(isDoubt == (!isProof && receipt.error != nil), "\(receipt.testDescription)")
+            #expect((run.verdict == .contradicted) == (receipt.error == nil), "\(receipt.testDescription)")
         }
     }
 
@@ -79,7 +84,7 @@ struct ReceiptRefusalTests {
         let run = try Script.run(
             try Script.signed(origin: "ProductionSandbox"), [refused, Answer.status(21007), refused])
         #expect(run.calls == calls + ["sandbox passwordfirst over a fresh connection"])
-        #expect(run.verdict?.doubt?.becomes == .receiptNotAuthentic)
+        #expect(run.verdict == .contradicted)
     }
 
     @Test("says the status")
@@ -115,15 +120,18 @@ struct ReceiptRefusalTests {
         #expect(told.calls.count == 1 && told.verdict?.reason == .environmentNotAllowed)
     }
 
-    @Test("is a doubt where Apple signed that the receipt is production's", arguments: policies)
+    @Test("is not the last word where the receipt says that it is production's", arguments: policies)
     func contradiction(policy: SandboxPolicy) throws {
         let app = Fixture.app(sandbox: policy)
         let answers = [Answer.status(21007), Answer.status(21007)]
+        let unknown = try Script.run(try Script.unknown(), answers, app: app)
+        #expect(unknown.verdict?.doubt?.cause == .perhapsNotAuthentic)
+        #expect(unknown.verdict?.doubt?.becomes == .environmentNotAllowed)
+        #expect(try Script.run(try Script.signed(), answers, app: app).verdict == .contradicted, "Apple signed it")
+        let new = try Script.run(try Script.signed(origin: "ProductionNew"), answers, app: app)
+        #expect(new.verdict?.doubt?.becomes == .environmentNotAllowed, "it may be the sandbox's")
         for receipt in [try Script.signed(), try Script.unknown()] {
-            let run = try Script.run(receipt, answers, app: app)
-            #expect(run.calls == calls)
-            #expect(run.verdict?.doubt?.cause == .perhapsNotAuthentic)
-            #expect(run.verdict?.doubt?.becomes == .environmentNotAllowed)
+            #expect(try Script.run(receipt, answers, app: app).calls == calls)
             // The answer was somebody else's, or a host's that took it for another's.
             #expect(try Script.run(receipt, [answers[0], gems], app: app).verdict?.granted == ["1001"])
         }
@@ -161,7 +169,9 @@ struct OpenAnswerTests {
 
     @Test("which never names a purchase of the receipt is a doubt after a fresh connection, and grants nothing")
     func neverNamed() throws {
-        for (receipt, hasKey) in [(try Script.signed(), false), (try Script.unknown(), true), (nil, true)] {
+        let signed = try Script.run(try Script.signed(), [foreign, foreign], fingerprint: own)
+        #expect(signed.verdict == .contradicted, "Apple signed that there is one")
+        for (receipt, hasKey) in [(try Script.unknown(), false), (try Script.unknown(), true), (nil, true)] {
             let run = try Script.run(receipt, [foreign, foreign], hasKey: hasKey, fingerprint: own)
             #expect(run.calls.count == 2 && run.calls.last?.hasSuffix("over a fresh connection") == true)
             // The endpoint is well: it is this receipt's answer alone.
@@ -172,6 +182,20 @@ struct OpenAnswerTests {
             }
             #expect(rejection.reason == .transactionNotFound && rejection.detail.contains("never named"))
         }
+    }
+
+    @Test("which lacks a purchase that Apple signed never ends the claim of it")
+    func lacksSigned() throws {
+        func verdict(_ submission: Submission, _ receipt: Script.Receipt) throws -> Verdict? {
+            try Script.run(receipt, [Answer.authentic(inApp: [Answer.record("2001")])], submission).verdict
+        }
+        let receipt = try Script.signed(["2001", "2002"])
+        #expect(try verdict(Fixture.submission(transactionID: "2002"), receipt) == .contradicted)
+        #expect(try verdict(Fixture.submission(transactionID: "2001"), receipt)?.granted == ["2001"])
+        let absent = try verdict(Fixture.submission(transactionID: "2003"), receipt)
+        #expect(absent?.doubt?.becomes == .transactionNotFound, "the receipt has it neither")
+        let unknown = try verdict(Fixture.submission(transactionID: "2002"), try Script.unknown(["2001", "2002"]))
+        #expect(unknown?.doubt?.becomes == .transactionNotFound, "anybody may have written it")
     }
 
     @Test("which never names a purchase of the receipt is looked up where Apple signed the receipt")

@@ -12,7 +12,6 @@ struct ServerAPIReplyTests {
         var status: Int?
         var hold: HoldCause?
         var retry: RetryCause?
-        var then: FailureReason?
         var calls = 1
     }
 
@@ -28,7 +27,7 @@ struct ServerAPIReplyTests {
             ErrorRow(code: 4_000_047, hold: .requestRefused),
             ErrorRow(code: 4_000_048, hold: .unknownAnswer, calls: 2),
             ErrorRow(code: 4_030_004, hold: .requestRefused),
-            ErrorRow(code: 4_040_001, retry: .notFoundYet, then: .accountGone),
+            ErrorRow(code: 4_040_001, retry: .noLongerFound),
             ErrorRow(code: 4_040_002, retry: .temporarilyUnable), ErrorRow(code: 4_040_003, hold: .credentialsRefused),
             ErrorRow(code: 4_040_004, retry: .temporarilyUnable),
             ErrorRow(code: 4_040_005, retry: .noLongerFound),
@@ -53,7 +52,7 @@ struct ServerAPIReplyTests {
         #expect(verdict.reason == nil)
         #expect(verdict.hold == row.hold)
         #expect(verdict.cause == row.retry)
-        #expect(verdict.doubt?.becomes == row.then)
+        #expect(verdict.doubt == nil)
         #expect(verdict.granted.isEmpty)
     }
 
