@@ -8,7 +8,8 @@ import Ledger
 
 enum AuditCommand {
     private static let since = Parameter<Timestamp?>.option(
-        "since", .moment, help: "Look only at records, rows and events from this moment on.")
+        "since", .moment,
+        help: "Look only at records, rows and events from this moment on. With --checkpoint the later of both counts.")
     private static let checkpoint = Parameter<String?>.option(
         "checkpoint", .text,
         help: "A file that says where the next audit goes on: read if it is there, written after an audit that holds.")
@@ -45,10 +46,12 @@ enum AuditCommand {
             try LedgerSettings(values)
         }
         let file = try arguments[checkpoint].map(AuditCheckpointFile.init)
-        var since = try arguments[since]
-        guard since == nil || file == nil else { throw .usage("--since and --checkpoint exclude each other") }
+        let asked = try arguments[since]
         let id = try identity(settings, context)
-        if let file { since = try file.read(ledger: id) }
+        let next = try file?.read(ledger: id)
+        // Records may have left their topics since the last audit that held. A person then says where to go on: without
+        // that, no later audit could hold, and none would write the file.
+        let since = [asked, next].compactMap(\.self).max()
         if let since, since > context.now() {
             throw .usage("\(since) is still to come: nothing since then could be looked at")
         }
@@ -65,7 +68,8 @@ enum AuditCommand {
                 if repaired == 0 { repaired = nil }
             }
         }
-        let output = AuditOutput(report: report, repaired: repaired)
+        let skipped = next.flatMap { next in asked.flatMap { next < $0 ? next : nil } }
+        let output = AuditOutput(report: report, repaired: repaired, skippedFrom: skipped)
         let limit = try arguments[limit]
         try context.output(
             arguments.format(context).render(json: output.json) { output.text(limit: limit, width: $0) })

@@ -7,6 +7,8 @@ struct AuditOutput {
     let report: AuditReport
     /// Events that were put into the outbox; nil if nobody asked for it.
     let repaired: Int?
+    /// Where the checkpoint's file would have begun, if it was told to begin later.
+    var skippedFrom: Timestamp?
 
     private var broken: Int { report.found.reduce(0) { $1.key.isBroken ? $0 + $1.value : $0 } }
     private var all: Int { report.found.values.reduce(0, +) }
@@ -34,7 +36,8 @@ struct AuditOutput {
         let found = Dictionary(uniqueKeysWithValues: report.found.map { ($0.rawValue, JSONOutput.count($1)) })
         return .object([
             "verdict": .word(report.verdict), "startedAt": .time(report.startedAt), "since": .time(report.since),
-            "next": .time(report.next), "counts": report.counts.json, "found": .object(found),
+            "skippedFrom": .time(skippedFrom), "next": .time(report.next), "counts": report.counts.json,
+            "found": .object(found),
             "inconsistencies": .list(report.inconsistencies.map(\.json)),
             "notLookedAt": .list(report.unseen.map(\.json)),
             "repaired": repaired.map { .count($0) } ?? .absent,
@@ -43,6 +46,9 @@ struct AuditOutput {
 
     func text(limit: Int, width: Int?) -> String {
         var text = headline + "\n"
+        if let skippedFrom, let since = report.since {
+            text += "Nothing is said of \(skippedFrom) to \(since), which --since left out.\n"
+        }
         text += TextFields(fields: report.counts.fields.map { ($0.name, "\($0.count)") }).text()
         if !report.found.isEmpty {
             let rows = Inconsistency.Kind.allCases.compactMap { kind in

@@ -142,12 +142,44 @@ struct AuditCommandTests {
         "Options that contradict each other are bad usage",
         arguments: [
             "audit --repair", "audit --repair --actor anna", "audit --actor anna --reason why",
-            "audit --since yesterday", "audit --since 2026-11-21T00:00:00Z --checkpoint there", "audit --limit -1",
+            "audit --since yesterday", "audit --since 2026-11-21T00:00:00Z",
+            "audit --since 2026-11-21T00:00:00Z --checkpoint there", "audit --limit -1",
         ])
     func usage(line: String) {
         let result = grantor(line)
         #expect(result.status == .usage)
         #expect(result.output == "")
+    }
+
+    @Test("A checkpoint begins at a moment where a person says so: else that of an old ledger could never begin")
+    mutating func checkpointOfOldLedger() throws {
+        let file = grantor.folder + "/audited.json"
+        grantor.topics.records[.submitted] = [FixedTopics.record(.submitted, 1, "{}")]
+        (grantor.topics.removed, grantor.topics.committed) = (1, 1)
+        #expect(grantor("audit --checkpoint \(file)").status == .incomplete)
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let begun = grantor("audit --checkpoint \(file) --since 2023-11-14T22:13:20Z")
+        #expect(begun.status == .done)
+        #expect(begun.output.hasPrefix("Holds: everything since 2023-11-14T22:13:20.000Z was looked at.\n  complete"))
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains("2023-11-14T22:03:20.000Z"))
+    }
+
+    @Test("Of a checkpoint and a moment the later one counts, and what that leaves out is said")
+    func checkpointAndMoment() throws {
+        let file = grantor.folder + "/audited.json"
+        #expect(grantor("audit --checkpoint \(file)").status == .done)
+        let earlier = grantor("audit --checkpoint \(file) --since 2023-11-14T20:00:00Z")
+        #expect(earlier.output.hasPrefix("Holds: everything since 2023-11-14T22:03:20.000Z was looked at.\n  complete"))
+        #expect(
+            grantor("audit --checkpoint \(file) --since 2023-11-14T22:10:00Z").output.hasPrefix(
+                """
+                Holds: everything since 2023-11-14T22:10:00.000Z was looked at.
+                Nothing is said of 2023-11-14T22:03:20.000Z to 2023-11-14T22:10:00.000Z, which --since left out.
+
+                """))
+        let json = grantor("audit --json --checkpoint \(file) --since 2023-11-14T22:10:00Z").output
+        let answer = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        #expect(answer["skippedFrom"] as? String == "2023-11-14T22:03:20.000Z")
     }
 
     @Test("A checkpoint is written after what holds, and says where the next audit begins")

@@ -12,6 +12,8 @@ struct FixedTopics: AuditedTopics {
     var records: [Topic: [InputRecord]] = [:]
     /// The input topic's.
     var committed: Int64?
+    /// Records that have left the input topic, before those that are there.
+    var removed: Int64 = 0
 
     static func record(_ topic: Topic, _ offset: Int64, _ value: String) -> InputRecord {
         InputRecord(
@@ -25,7 +27,8 @@ struct FixedTopics: AuditedTopics {
 
     func offsets(of topic: String) throws(KafkaError) -> [TopicPartition: Range<Int64>] {
         let count = records.first { $0.key.defaultName == topic }?.value.count ?? 0
-        return [TopicPartition(topic: topic, partition: 0): 0..<Int64(count)]
+        let first = topic == Topic.submitted.defaultName ? removed : 0
+        return [TopicPartition(topic: topic, partition: 0): first..<first + Int64(count)]
     }
 
     func offsets(
