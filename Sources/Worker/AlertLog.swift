@@ -16,8 +16,13 @@ struct AlertLog: Sendable {
         }
     }
 
+    /// The line has the kind under which the metric counts it, by which people look for it.
     func tell(_ news: AlertNews) {
-        if let kind = news.kind { metrics.alert(kind) }
-        logger.log(level: news.level, news.message, metadata: news.metadata)
+        var metadata = news.metadata
+        if let kind = news.kind {
+            metrics.alert(kind)
+            metadata["kind"] = "\(kind.rawValue)"
+        }
+        logger.log(level: news.level, news.message, metadata: metadata)
     }
 }

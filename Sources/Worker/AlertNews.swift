@@ -143,13 +143,12 @@ struct AlertNews {
                 .quarantined, .warning,
                 "Records hold no submission and go to the quarantine topic; nobody gets an answer to them",
                 ["reason": .text(reason.rawValue), "records": .number(records), "first": "\(example)"])
-        case .passedOver(let app, let product, let purchases, let example):
+        case .passedOver(let app, let product, let reason, let purchases, let example):
             self.init(
-                .passedOver, .warning,
-                "Purchases of a product that the apps file lacks were passed over; list it, and have them sent again",
+                .passedOver, .warning, "Paid purchases were passed over beside others that were granted",
                 [
-                    "app": "\(app)", "product": "\(product)", "purchases": .number(purchases),
-                    "first": "\(example)",
+                    "app": "\(app)", "product": "\(product)", "reason": .text(reason.rawValue),
+                    "purchases": .number(purchases), "first": "\(example)", "remedy": .text(Self.remedy(reason)),
                 ])
         case .signedAhead(let submissions, let example):
             self.init(
@@ -177,6 +176,20 @@ struct AlertNews {
             self.init(
                 .rowEndsWorkers, .error, "A submission whose check ended workers is held until a person retries it",
                 ["origin": "\(origin)"])
+        }
+    }
+
+    /// What ends a purchase's wait that stands beside granted ones. It is not held, so nothing of it is tried again.
+    private static func remedy(_ reason: PassedOver.Reason) -> String {
+        switch reason {
+        case .productNotConfigured:
+            "list the product, send SIGHUP, and have the evidence sent again under a new id"
+        case .accountTokenMissing:
+            "let the backend send appAccountToken, and have the evidence sent again under a new id"
+        case .advancedCommerce, .partialRefund: "decide what the user gets, and give it by other means"
+        case .unknownProduct, .accountTokenMismatch, .productMismatch, .environmentNotAllowed,
+            .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired:
+            "none: it cannot be granted"
         }
     }
 

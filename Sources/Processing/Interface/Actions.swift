@@ -139,9 +139,9 @@ public enum Alert: Hashable, Sendable {
     case laterVersionOver(after: Duration)
     /// Records went to the quarantine topic since the last time of telling, with the first of them.
     case quarantined(QuarantineReason.Kind, records: Int, example: Origin)
-    /// Purchases of a product that the apps file does not list were left out beside granted ones, since the last time
-    /// of telling. The example is the first submission.
-    case passedOver(BundleID, ProductID, purchases: Int, example: SubmissionID)
+    /// Paid purchases of a product were left out beside granted ones for this reason, since the last time of telling.
+    /// The example is the first submission.
+    case passedOver(BundleID, ProductID, PassedOver.Reason, purchases: Int, example: SubmissionID)
     /// Submissions wait since the last time of telling, because Apple signed their evidence ahead of this host's clock,
     /// with the first of them.
     case signedAhead(submissions: Int, example: SubmissionID)

@@ -4,14 +4,19 @@ import Scheduling
 
 /// The news that people get of submissions and of records that hold none. See ``Occurrences`` for when.
 struct SubmissionNews {
-    /// A product of an app that its apps file does not list.
-    struct Unlisted: Hashable {
+    /// A product of an app whose purchases are left out, and why.
+    struct LeftOut: Hashable {
         let app: BundleID
         let product: ProductID
+        let reason: PassedOver.Reason
     }
 
-    /// Products that lines name, of all apps together.
+    /// Products that lines name, of all apps and reasons together.
     static let mostProducts = 1000
+    /// Such a purchase is paid and has no answer of its own, so nobody else tells of it.
+    static let toldReasons: Set<PassedOver.Reason> = [
+        .productNotConfigured, .accountTokenMissing, .advancedCommerce, .partialRefund,
+    ]
     /// Apps that lines name; senders can make them up.
     static let mostApps = 1000
 
@@ -20,7 +25,7 @@ struct SubmissionNews {
     private var quarantined = Occurrences<QuarantineReason.Kind, Origin>(
         mostKinds: QuarantineReason.Kind.allCases.count)
     /// Purchases that were left out beside those that are granted.
-    private var passedOver = Occurrences<Unlisted, SubmissionID>(mostKinds: mostProducts)
+    private var passedOver = Occurrences<LeftOut, SubmissionID>(mostKinds: mostProducts)
     /// Apps that submissions name, and the apps file lacks. Metrics count them, and name neither app nor submission.
     private var missingApps = Occurrences<BundleID, SubmissionID>(mostKinds: mostApps)
     /// Evidence that was signed ahead of this host's clock.
@@ -39,12 +44,12 @@ struct SubmissionNews {
         quarantined.found(kind, origin, now)
     }
 
-    /// A submission's grants are in the ledger, without these purchases. Only products that the apps file lacks are
-    /// told: nothing else of them is ours to mend.
+    /// A submission's grants are in the ledger, without these purchases. Those of ``toldReasons`` are told of.
     mutating func passedOver(_ purchases: PassedOver?, by claimant: Claimant, _ now: Instant) {
-        for entry in purchases?.named ?? [] where entry.reason == .productNotConfigured {
+        for entry in purchases?.named ?? [] where Self.toldReasons.contains(entry.reason) {
             passedOver.found(
-                Unlisted(app: claimant.bundleID, product: entry.productID), claimant.submissionID, now)
+                LeftOut(app: claimant.bundleID, product: entry.productID, reason: entry.reason),
+                claimant.submissionID, now)
         }
     }
 
@@ -74,13 +79,15 @@ struct SubmissionNews {
 
     private func tell(
         _ quarantined: [(kind: QuarantineReason.Kind, count: Int, example: Origin)],
-        _ passedOver: [(kind: Unlisted, count: Int, example: SubmissionID)],
+        _ passedOver: [(kind: LeftOut, count: Int, example: SubmissionID)],
         _ missingApps: [(kind: BundleID, count: Int, example: SubmissionID)],
         _ signedAhead: [(kind: RetryCause, count: Int, example: SubmissionID)], _ turn: inout Turn
     ) {
         for news in quarantined { turn.alert(.quarantined(news.kind, records: news.count, example: news.example)) }
         for news in passedOver {
-            turn.alert(.passedOver(news.kind.app, news.kind.product, purchases: news.count, example: news.example))
+            let left = news.kind
+            turn.alert(
+                .passedOver(left.app, left.product, left.reason, purchases: news.count, example: news.example))
         }
         for news in signedAhead { turn.alert(.signedAhead(submissions: news.count, example: news.example)) }
         for news in missingApps {

@@ -62,7 +62,8 @@ struct AlertNewsTests {
         ])
         #expect(told.map(\.level) == Array(repeating: .warning, count: 5))
         #expect(alerts() == 5)
-        #expect(told[3].metadata == ["reason": "user_id", "records": 4, "first": "\(Self.origin)"])
+        #expect(
+            told[3].metadata == ["kind": "quarantined", "reason": "user_id", "records": 4, "first": "\(Self.origin)"])
     }
 
     @Test("that trouble is over are notices, and count as no alert")
@@ -77,6 +78,22 @@ struct AlertNewsTests {
         #expect(alerts() == 0)
         #expect(told[0].metadata["away_seconds"] == .number(90))
         #expect(told[1].metadata["away_seconds"] == .number(7))
+    }
+
+    @Test("have the kind in their line under which the metric counts them, and the end of trouble has none")
+    func kinds() {
+        let told = tell([
+            .outboxFull, .held(Self.group, rows: 3, details: []), .outboxHasRoom(after: .seconds(1)),
+        ])
+        #expect(told.map { $0.metadata["kind"] } == ["outbox_full", "held", nil])
+    }
+
+    @Test("of purchases that were passed over say why, and what a person does", arguments: PassedOver.Reason.allCases)
+    func passedOver(reason: PassedOver.Reason) {
+        let told = tell([.passedOver("com.example.game", "gem", reason, purchases: 2, example: "s1")])
+        let isMended = [.productNotConfigured, .accountTokenMissing].contains(reason)
+        #expect(told[0].metadata["kind"] == "passed_over" && told[0].metadata["reason"] == "\(reason.rawValue)")
+        #expect("\(told[0].metadata["remedy"] ?? "")".hasSuffix("sent again under a new id") == isMended)
     }
 
     @Test("of what was held before the start are one warning with its number and age, and none is an information")
@@ -105,7 +122,10 @@ struct AlertNewsTests {
             told.map(\.level) == [.warning, .error, .error, .error, .notice, .notice, .notice, .error, .notice])
         #expect(
             told[7].metadata
-                == ["app": "com.example.game", "cause": "HTTP 401", "waiting": 4, "oldest_seconds": 360])
+                == [
+                    "kind": "calls_overdue", "app": "com.example.game", "cause": "HTTP 401", "waiting": 4,
+                    "oldest_seconds": 360,
+                ])
         #expect(told.allSatisfy { $0.metadata["app"] == "com.example.game" })
         #expect(told[0].metadata["cause"] == "answers take too long" && told[1].metadata["waiting"] == 9)
         #expect(alerts() == 5)

@@ -229,8 +229,11 @@ extension Alert {
         case .heldOver(let group, _): return (.nobody, "held no more: \(group.bundleID), \(group.cause.rawValue)")
         case .laterVersion(let rows): return (.nobody, "\(rows) rows of a later version")
         case .laterVersionOver: return (.nobody, "no rows of a later version")
-        case .passedOver(let app, let product, let purchases, let example):
-            return (.nobody, "\(purchases) purchases of \(app)'s \(product) passed over, such as of \(example)")
+        case .passedOver(let app, let product, let reason, let purchases, let example):
+            return (
+                .nobody,
+                "\(purchases) purchases of \(app)'s \(product) passed over as \(reason.rawValue), such as of \(example)"
+            )
         case .signedAhead(let submissions, let example):
             return (.nobody, "\(submissions) submissions signed ahead of the clock, such as \(example)")
         case .appMissing(let app, let submissions, let example):
