@@ -153,7 +153,7 @@ enum SubmissionsCommand {
         guard let key = try one(arguments, state: state) else {
             let many = try many(
                 arguments, state.map { [$0] } ?? [.held, .retrying], endpoint: try arguments[endpoint],
-                isNarrowed: state != nil)
+                isNarrowed: state != nil, by: ["--state", "--endpoint"])
             return try many.run(arguments, context, done: "made due") { ledger, key throws(LedgerError) in
                 try ledger.retryNow(key, note) > 0 ? .changed : .left
             }
@@ -229,14 +229,16 @@ enum SubmissionsCommand {
     }
 
     private static func many(
-        _ arguments: ParsedArguments, _ states: [SubmissionState], endpoint: Endpoint? = nil, isNarrowed: Bool
+        _ arguments: ParsedArguments, _ states: [SubmissionState], endpoint: Endpoint? = nil, isNarrowed: Bool,
+        by others: [String] = []
     ) throws(CommandFailure) -> ManySubmissions {
         let many = ManySubmissions(
             states: states, app: try arguments[CommonOptions.app].map { BundleID($0) }, cause: try arguments[cause],
             endpoint: endpoint, age: try arguments[ManySubmissions.olderThan],
             limit: try arguments[ManySubmissions.limit])
         guard many.isNarrowed || isNarrowed else {
-            throw .usage("an id is missing, or what many have: --app, --cause, --older-than")
+            let options = (["--app", "--cause", "--older-than"] + others).joined(separator: ", ")
+            throw .usage("an id is missing, or what many have: \(options)")
         }
         return many
     }

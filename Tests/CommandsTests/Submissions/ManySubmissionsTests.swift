@@ -105,6 +105,13 @@ struct ManySubmissionsTests {
         #expect(grantor("\(line) \(note) --apply").status == .usage)
         #expect(changes.isEmpty)
     }
+
+    @Test("One that says nothing hears of each option by which many are chosen")
+    func options() {
+        let few = "grantor: an id is missing, or what many have: --app, --cause, --older-than"
+        #expect(grantor("submissions abandon \(note)").errors.hasPrefix(few + "\n"))
+        #expect(grantor("submissions retry \(note)").errors.hasPrefix(few + ", --state, --endpoint\n"))
+    }
 }
 
 @Suite("grantor workers")
