@@ -21,7 +21,7 @@ MISTAKES = [
     ("workers/deployment.yaml", "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "is not restricted"),
     ("workers/deployment.yaml", "enableServiceLinks: false", "enableServiceLinks: true", "variables of services"),
     ("workers/deployment.yaml", "limits: { memory: 512Mi }", "limits: {}", "no limit of memory"),
-    ("workers/deployment.yaml", "GracePeriodSeconds: 30", "GracePeriodSeconds: 20", "not five seconds above"),
+    ("workers/deployment.yaml", "GracePeriodSeconds: 45", "GracePeriodSeconds: 40", "not 25 seconds above"),
     ("workers/deployment.yaml", "secretName: grantor,", "secretName: grantor-app,", "makes no secret grantor-app"),
     ("workers/deployment.yaml", "path: /livez", "path: /healthz", "livenessProbe asks /healthz"),
     ("workers/deployment.yaml", "path: /readyz", "path: /livez", "readinessProbe asks /livez"),

@@ -223,8 +223,8 @@ def check_workers(manifests):
     for kind, selector in selectors:
         if not selector.get("matchLabels", selector).items() <= labels.items():
             yield f"workers: the {kind} selects no worker"
-    if pod(deployment).get("terminationGracePeriodSeconds", 0) < seconds(variables["GRANTOR_SHUTDOWN_TIMEOUT"]) + 5:
-        yield "workers: terminationGracePeriodSeconds is not five seconds above GRANTOR_SHUTDOWN_TIMEOUT"
+    if pod(deployment).get("terminationGracePeriodSeconds", 0) < seconds(variables["GRANTOR_SHUTDOWN_TIMEOUT"]) + 25:
+        yield "workers: terminationGracePeriodSeconds is not 25 seconds above GRANTOR_SHUTDOWN_TIMEOUT"
     yield from check_ports(manifests, worker, variables)
     for path, job in manifests.documents:
         if job["kind"] == "Job" and "migrate" in path:

@@ -34,14 +34,13 @@ for library in $(objdump -p "$program" | awk '$1 == "NEEDED" { print $2 }'); do
         fail "$library is of ${owner:-no package}, which deploy/debian/control does not name"
 done
 
-# Both artefacts have these.
-documents=(README.md CHANGELOG.md NOTICE docs/alerts.md docs/configuration.md docs/operations.md docs/postgresql.md
-    docs/procedures.md docs/support.md docs/symptoms.md)
+# Both artefacts have these, in their folders, so that links from one to another hold.
+documents=(README.md CHANGELOG.md NOTICE docs/*.md docs/decisions/*.md)
 examples=(config/apps.example.yaml deploy/postgres/*.sql deploy/prometheus/rules.yml deploy/grafana/dashboards/grantor.json)
 scripts/man-page.sh "$program" "$(date --utc --date="@$SOURCE_DATE_EPOCH" +%F)" >"$work/grantor.1"
 
 make_deb() {
-    local root="$work/deb" files=deploy/debian size
+    local root="$work/deb" files=deploy/debian size document
     local documents_to="$root/usr/share/doc/grantor"
     install -d "$root"/{DEBIAN,etc,usr/bin,usr/sbin,usr/lib/{grantor,systemd/system},usr/share/man/man{1,8}} \
         "$documents_to/examples" "$root/var/lib/grantor"
@@ -53,7 +52,7 @@ make_deb() {
     install -m 0640 $files/grantor.env "$root/etc/grantor/grantor.env"
     gzip -9n <"$work/grantor.1" >"$root/usr/share/man/man1/grantor.1.gz"
     printf '.so man1/grantor.1\n' | gzip -9n >"$root/usr/share/man/man8/grantor-admin.8.gz"
-    install -m 0644 "${documents[@]}" "$documents_to/"
+    for document in "${documents[@]}"; do install -D -m 0644 "$document" "$documents_to/$document"; done
     install -m 0644 "${examples[@]}" "$documents_to/examples/"
     {
         cat NOTICE
