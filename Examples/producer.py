@@ -24,6 +24,9 @@ TOPIC = "receipts.submitted"
 # The topic takes records of 2 MiB with everything around the value; clients send 1 MB at most unless told otherwise.
 MAX_RECORD = 2 * 1024 * 1024
 MAX_VALUE = MAX_RECORD - 4096
+# Their cause is mended on the server, and the same content has the same answer for ever under its id. After
+# abandoned_by_operator, which needs a new id, too, a person has decided: nothing is sent again by itself.
+NEEDS_NEW_ID = ["unknown_app", "unknown_product", "environment_not_allowed", "family_shared_not_allowed"]
 SETTINGS = {
     "acks": "all",
     "enable.idempotence": True,
@@ -41,9 +44,10 @@ def message(submission_id, user, bundle, claim):
 def store(connection, claim):
     """Writes a claim down, before the client may hear that it was taken.
 
-    The client may finish() a signed transaction from then on. The same claim again changes nothing. Other evidence for
-    a purchase that is not granted yet is sent under the same id: it may end a wait, and mend a failure. Raises
-    ValueError for evidence that is too large to be sent.
+    The client may finish() a signed transaction from then on. The same claim again changes nothing, unless it failed
+    for a reason that needs a new id: then it gets one. Other evidence for a purchase that is not granted yet is sent
+    under the same id: it may end a wait, and mend a failure. Raises ValueError for evidence that is too large to be
+    sent.
     """
     claim = dict(claim)
     user, bundle = claim.pop("userId"), claim.pop("bundleId")
@@ -53,12 +57,19 @@ def store(connection, claim):
         raise ValueError(f"the evidence of {user} is larger than Kafka takes")
     connection.execute(
         """
-        INSERT INTO submissions (bundle_id, submission_id, user_id, transaction_id, claim) VALUES (%s, %s, %s, %s, %s)
-        ON CONFLICT (bundle_id, user_id, transaction_id) DO UPDATE
-        SET claim = excluded.claim, acknowledged_at = NULL, state = 'pending', reason = NULL, waits_for = NULL
+        INSERT INTO submissions (bundle_id, submission_id, user_id, transaction_id, order_id, claim)
+        VALUES (%(bundle)s, %(id)s, %(user)s, %(transaction)s, %(order)s, %(claim)s)
+        ON CONFLICT (bundle_id, user_id, transaction_id, order_id) DO UPDATE
+        SET claim = excluded.claim, acknowledged_at = NULL, state = 'pending', reason = NULL, waits_for = NULL,
+            waits_by = NULL, submission_id = CASE submissions.claim::text WHEN excluded.claim::text
+                THEN excluded.submission_id ELSE submissions.submission_id END
         WHERE submissions.state <> 'granted' AND submissions.claim::text <> excluded.claim::text
+            OR submissions.state = 'failed' AND submissions.reason = ANY(%(needs_new_id)s)
         """,
-        (bundle, submission_id, user, claim["transactionId"], json.dumps(claim)),
+        {
+            "bundle": bundle, "id": submission_id, "user": user, "transaction": claim["transactionId"],
+            "order": claim.get("orderId", ""), "claim": json.dumps(claim), "needs_new_id": NEEDS_NEW_ID,
+        },
     )
 
 

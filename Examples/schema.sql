@@ -6,6 +6,8 @@ CREATE TABLE submissions (
     submission_id text NOT NULL,
     user_id text NOT NULL,
     transaction_id text NOT NULL,
+    -- The order that the purchase pays; empty for none.
+    order_id text NOT NULL DEFAULT '',
     -- Evidence and hints, as they go into the message. It is json, not jsonb, so that the same text is sent each time.
     claim json NOT NULL,
     -- Kafka has it. Null: it is to be sent, again if need be.
@@ -17,8 +19,9 @@ CREATE TABLE submissions (
     waits_for text,
     waits_by timestamptz,
     PRIMARY KEY (bundle_id, submission_id),
-    -- A client that brings a purchase again, as after each start, gets the same submission.
-    UNIQUE (bundle_id, user_id, transaction_id)
+    -- A client that brings a purchase again, as after each start, gets the same submission. A claim for another order
+    -- has an answer of its own.
+    UNIQUE (bundle_id, user_id, transaction_id, order_id)
 );
 CREATE INDEX submissions_to_send ON submissions (bundle_id, submission_id) WHERE acknowledged_at IS NULL;
 

@@ -90,8 +90,14 @@ class Grants(BaseHTTPRequestHandler):
         # Both are a yes.
         return self.answer(200 if is_new else 409, key)
 
+    def do_GET(self):
+        """`grantor check` asks so whether the service is there."""
+        self.answer(405)
+
     def answer(self, status, key=None):
         self.send_response(status)
+        if status == 405:
+            self.send_header("Allow", "POST")
         if key:
             self.send_header("Idempotency-Key", key)
         self.send_header("Content-Length", "0")

@@ -27,7 +27,7 @@ try:
     from confluent_kafka import Producer
 
     from examples_service import SERVED, serve
-    from examples_shop import APP, CHEST, GEMS, MAP, SWORD, TESTER, Shop, apps
+    from examples_shop import APP, CHEST, GEMS, MAP, SWORD, TESTER, Shop, apps, key
     from examples_stage import PENDING, AppStore, Failure, Kafka, Part, Postgres, Worker, wait_for
 except ImportError as error:
     sys.exit(f"{error}. Run: scripts/setup.sh --for test")
@@ -86,9 +86,7 @@ class Play:
 
     def publish_pair(self, claim):
         """A claim is held, and tried again at the same moment, which is newer than all real ones."""
-        sql = "SELECT submission_id FROM submissions WHERE user_id = %s AND transaction_id = %s"
-        found = self.postgres.run("shop", sql, claim["userId"], claim["transactionId"])
-        event = {"submissionId": found[0][0], "userId": claim["userId"], "bundleId": APP}
+        event = {"submissionId": self.id(claim), "userId": claim["userId"], "bundleId": APP}
         event["pendingAt"] = "2999-01-01T00:00:00Z"
         for state, cause in (
             ("held", "product_not_configured"), ("retrying", "unreachable"), ("held", "product_not_configured"),
@@ -135,10 +133,8 @@ class Play:
 
     def fail_again(self, claim):
         """Submits spoilt evidence once more, under its id: its failure comes behind the grant of better evidence."""
-        sql = "SELECT submission_id FROM submissions WHERE user_id = %s AND transaction_id = %s"
-        found = self.postgres.run("shop", sql, claim["userId"], claim["transactionId"])
         before = self.kafka.count("purchases.failed")
-        self.submit(found[0][0], claim)
+        self.submit(self.id(claim), claim)
         wait_for("the failure once more", lambda: self.kafka.count("purchases.failed") > before)
 
     def given(self, database):
@@ -147,24 +143,29 @@ class Play:
     def states(self, database):
         """The state of each claim, with its reason, or the cause for which it waits."""
         cause = "CASE state WHEN 'pending' THEN waits_for ELSE reason END"
-        rows = self.postgres.run(database, f"SELECT user_id, transaction_id, state, {cause} FROM submissions")
-        return {(user, transaction): (state, cause) for user, transaction, state, cause in rows}
+        claimed = "transaction_id || CASE order_id WHEN '' THEN '' ELSE '/' || order_id END"
+        rows = self.postgres.run(database, f"SELECT user_id, {claimed}, state, {cause} FROM submissions")
+        return {(user, claimed): (state, cause) for user, claimed, state, cause in rows}
 
     def wait_for_state(self, what, claim, *state):
-        key = claim["userId"], claim["transactionId"]
-        wait_for(what, lambda: self.states("shop").get(key) == state)
+        wait_for(what, lambda: self.states("shop").get(key(claim)) == state)
+
+    def id(self, claim):
+        sql = "SELECT submission_id FROM submissions WHERE user_id = %s AND transaction_id = %s AND order_id = %s"
+        found = self.postgres.run("shop", sql, claim["userId"], claim["transactionId"], claim.get("orderId", ""))
+        return found[0][0]
 
     def faults(self, database):
         """What a database has otherwise than it should."""
         sql = "SELECT user_id, item, quantity FROM inventory"
         found = {(user, item): quantity for user, item, quantity in self.postgres.run(database, sql)}
-        for key in sorted(found.keys() | self.shop.inventory.keys()):
-            if found.get(key, 0) != self.shop.inventory[key]:
-                yield f"{database}: {' '.join(key)}: {found.get(key, 0)}, and {self.shop.inventory[key]} were paid"
+        for item in sorted(found.keys() | self.shop.inventory.keys()):
+            if found.get(item, 0) != self.shop.inventory[item]:
+                yield f"{database}: {' '.join(item)}: {found.get(item, 0)}, and {self.shop.inventory[item]} were paid"
         states = self.states(database)
-        for key, wanted in self.shop.answers.items():
-            if states.get(key) != wanted:
-                yield f"{database}: {' '.join(key)}: {states.get(key)}, not {wanted}"
+        for claim, wanted in self.shop.answers.items():
+            if states.get(claim) != wanted:
+                yield f"{database}: {' '.join(claim)}: {states.get(claim)}, not {wanted}"
 
     def end(self):
         for part in reversed(self.parts):
@@ -187,6 +188,13 @@ def tell(play, say):
     spoilt = genuine | {"signedTransaction": ".".join([head, payload, signature[::-1]])}
     # A tester gets an answer, and no items.
     test = shop.claim(TESTER, trial := shop.unpaid(GEMS), signedTransaction=shop.signed(trial, "sandbox"))
+    # Another user's is refused, and would not be once the catalogue names the user: that needs a new id.
+    refused_test = ("failed", "environment_not_allowed")
+    trial = shop.unpaid(GEMS)
+    foreign = shop.claim(players[0], trial, refused_test, signedTransaction=shop.signed(trial, "sandbox"))
+    # One purchase pays one order.
+    gems = shop.gems(players[1])
+    paying = shop.claim(players[1], gems, signedTransaction=shop.signed(gems), orderId="order-1")
     held = ("pending", "product_not_configured")
     waiting = shop.claim(players[4], shop.unpaid(MAP), held)
     # A client that leaves the player's account token out.
@@ -194,10 +202,10 @@ def tell(play, say):
     bare = shop.claim(players[5], tokened)
     # Two events of one moment tell why it waits.
     moved = shop.claim(players[5], shop.unpaid(MAP), ("pending", "unreachable"))
-    play.produce(*claims, late, spoilt, test, waiting, bare, moved)
+    play.produce(*claims, late, spoilt, test, foreign, paying, waiting, bare, moved)
     play.publish("purchases.granted", "granted.v2", {"bundleId": APP, "purchase": {"event": "of a later version"}})
     play.publish_pair(moved)
-    say(f"{len(claims) + 6} claims are submitted")
+    say(f"{len(claims) + 8} claims are submitted")
 
     play.postgres.run("shop", "UPDATE submissions SET acknowledged_at = NULL WHERE user_id <> %s", players[0])
     # The clients bring what they brought before, too.
@@ -222,11 +230,23 @@ def tell(play, say):
     play.wait_for_state("the grant after the wait", bare, "granted", None)
     # The first claim owns a purchase, so the thief comes behind it.
     play.wait_for_state("the owner's grant", claims[0], "granted", None)
+    play.wait_for_state("the order's grant", paying, "granted", None)
+    paid = ("failed", "granted_to_another_order")
+    other = shop.claim(
+        players[1], gems, paid, signedTransaction=paying["signedTransaction"], orderId="order-2",
+    )
+    play.wait_for_state("the refusal of a test", foreign, *refused_test)
+    former = play.id(foreign)
+    play.produce(other, foreign)
+    if play.id(foreign) == former:
+        raise Failure("what has the same answer for ever under its id is not sent under a new one")
     stolen = {"transactionId": claims[0]["transactionId"], "signedTransaction": claims[0]["signedTransaction"]}
     refused = ("failed", "owned_by_another_user")
     theft = shop.claim(players[5], stolen, refused, signedTransaction=stolen["signedTransaction"])
     play.produce(theft)
     play.fail_again(spoilt)
+    play.wait_for_state("the second order's refusal", other, *paid)
+    play.wait_for_state("the refusal under a new id", foreign, *refused_test)
     say("a consumer is killed, and another one started; a thief comes; spoilt and poor evidence is mended under its id")
 
     play.wait_for_state("the held purchase", late, *held)
@@ -241,8 +261,10 @@ def tell(play, say):
         return 1
 
     play.make_database("shop_java")
-    for row in play.postgres.run("shop", "SELECT bundle_id, submission_id, user_id, transaction_id FROM submissions"):
-        play.postgres.run("shop_java", "INSERT INTO submissions VALUES (%s, %s, %s, %s, '{}')", *row)
+    members = "bundle_id, submission_id, user_id, transaction_id, order_id"
+    for row in play.postgres.run("shop", f"SELECT {members} FROM submissions"):
+        values = "%s, %s, %s, %s, %s, '{}'"
+        play.postgres.run("shop_java", f"INSERT INTO submissions ({members}, claim) VALUES ({values})", *row)
     play.kill_while_giving("Java", "shop_java", "inventory-java")
     consumer = play.consume("Java", "shop_java", "inventory-java")
     play.wait_for_end(consumer, "inventory-java", "shop_java")

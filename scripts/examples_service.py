@@ -1,6 +1,8 @@
 """The part of scripts/examples-test.py that is about Examples/service.py: an app whose grants it is called for."""
 
+import http.client
 import json
+import ssl
 import subprocess
 import sys
 from collections import Counter
@@ -41,6 +43,13 @@ class Service:
             CERTIFICATE=self.file("service.pem"), KEY=self.file("service.key"),
         )
         self.play.parts.append(self.part)
+
+    def look(self):
+        """The status of its answer to a GET, with which `grantor check` sees whether it is there."""
+        context = ssl.create_default_context(cafile=self.file("service.pem"))
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=context)
+        connection.request("GET", "/grants")
+        return connection.getresponse().status
 
     def stop(self):
         self.part.kill()
@@ -99,6 +108,8 @@ def serve(play, say):
     service.configure(0)
     buy(10, again=True)
     wait_for("the service's gifts", given)
+    if (status := service.look()) >= 500:
+        raise Failure(f"a GET is answered with {status}, which grantor check takes for trouble")
     claim("arena:test", "fighter-0", "sandbox")
     tested = 1
     wait_for("their events, and that of a test", lambda: told() == paid + tested)

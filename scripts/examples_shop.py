@@ -19,6 +19,12 @@ def apps(*more):
     return {"apps": [{"bundleId": APP, "sandbox": {"policy": "users", "users": [TESTER]}, "products": products}]}
 
 
+def key(claim):
+    """The user, and what the claim is for: the transaction, with the order that it pays."""
+    order = claim.get("orderId")
+    return claim["userId"], claim["transactionId"] + (f"/{order}" if order else "")
+
+
 class Shop:
     """Purchases that players make, and what each must have for them in the end."""
 
@@ -27,7 +33,7 @@ class Shop:
         self.number = 2_000_000_000_000_000
         self.inventory = Counter()
         self.paid = 0
-        # State, reason and cause of waiting of each claim in the end, by user and transaction.
+        # State, reason and cause of waiting of each claim in the end, by its key.
         self.answers = {}
 
     def purchase(self, user, product, item, units, quantity=1, kind="consumable"):
@@ -60,6 +66,7 @@ class Shop:
 
     def claim(self, user, purchase, answer=("granted", None), **evidence):
         """A claim as a client brings it, and its answer: the state, with the reason or the cause of waiting."""
-        self.answers[user, purchase["transactionId"]] = answer
         evidence = evidence or {"signedTransaction": self.signed(purchase)}
-        return {"userId": user, "bundleId": APP, "transactionId": purchase["transactionId"], **evidence}
+        claim = {"userId": user, "bundleId": APP, "transactionId": purchase["transactionId"], **evidence}
+        self.answers[key(claim)] = answer
+        return claim
