@@ -76,18 +76,20 @@ enum Settings {
             + "[procedures.md](procedures.md#delete-old-answers). Grants stay for ever")
     static let shutdownTimeout = Setting(
         "shutdownTimeout", .duration(.seconds(1) ... .seconds(600)), default: .seconds(20),
-        "how long finishing may take at a stop, `1s` to `10m`; to leave the group takes up to 3 s more, "
-            + "and a ledger that does not answer 20 s: the platform waits longer before it kills")
+        "how long finishing may take at a stop, `1s` to `10m`. Kafka's clients may take 9 s more to end, and beside "
+            + "them a call to a ledger that does not answer 20 s. The platform waits 25 s longer before it kills")
     static let httpBind = Setting(
         "http.bind", .bind, default: HostAndPort(host: "127.0.0.1", port: 8080),
-        "address of `/livez`, `/readyz` and `/metrics`; `[::1]:8080` for IPv6, port 0 for any free one")
+        "address of `/livez`, `/readyz` and `/metrics`; `[::1]:8080` for IPv6, port 0 for any free one. "
+            + "With port 0 `grantor health` cannot ask, and ends with 78")
     static let apiBind = Setting.optional(
         "api.bind", .bind, absent: "off",
         "address of the read-only API, see [support.md](support.md); needs `api.tokensFile`")
     static let apiTokensFile = Setting.file(
         "api.tokensFile", absent: "none",
-        "the bearer tokens that may ask the read-only API, one a line, 32 to 256 characters each; read again when it "
-            + "changes",
+        "the bearer tokens that may ask the read-only API, one a line: letters, digits and `-._~+/=`, 32 to 256 of "
+            + "them. At most 100, in 64 KiB; blank lines and those that begin with `#` do not count. It is read again "
+            + "when it changes",
         read: TokensFile.read, show: \.path)
     static let logLevel = Setting(
         "log.level", .choice, default: Logger.Level.info,

@@ -19,7 +19,7 @@ extension SQLiteLedger {
 enum SQLiteExamination {
     /// Free bytes with which a worker soon stands still: less than its log grows to between two checkpoints.
     static let leastFree: Int64 = 256 << 20
-    /// Free bytes with which somebody should make room: a grant takes about a kilobyte.
+    /// Free bytes with which somebody should make room: a grant takes a few hundred bytes.
     static let enoughFree: Int64 = 2 << 30
 
     /// - Parameter free: Bytes; nil where the file system does not tell.

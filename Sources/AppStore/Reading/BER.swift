@@ -159,7 +159,7 @@ extension ArraySlice<UInt8> {
 struct BERWalk {
     /// Deepest nesting; a receipt and what it carries have some 15 levels.
     static let maxDepth = 50
-    /// Most values that are gone over at once. A receipt of ``AppReceipt/maxBytes`` has some 42,000 in its payload.
+    /// Most values that are gone over at once. A receipt of ``ReceiptText/maxBytes`` has some 42,000 in its payload.
     static let maxValues = 1 << 16
 
     private(set) var position: Int
