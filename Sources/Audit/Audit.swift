@@ -45,13 +45,16 @@ public struct Audit: Sendable {
     /// Runs once.
     /// - Parameters:
     ///   - since: Rows, events and records of earlier moments are not looked at; nil for all there is.
+    ///   - judged: ``AuditReport/judged`` of an audit from before, of which nothing was missed: records that it has
+    ///     looked at may have left the input topic since.
     ///   - now: The moment of the start, by this host's clock.
     ///   - progress: Told of at least twice a second, on this thread.
     public func run(
-        since: Timestamp? = nil, now: Timestamp, progress: (AuditProgress) -> Void = { _ in }
+        since: Timestamp? = nil, judged: [TopicPartition: Int64] = [:], now: Timestamp,
+        progress: (AuditProgress) -> Void = { _ in }
     ) throws(AuditError) -> AuditReport {
         let ledger = try opened()
-        var plan = try AuditPlan(topics, names, ledger, group: group, since: since, now: now)
+        var plan = try AuditPlan(topics, names, ledger, group: group, since: since, judged: judged, now: now)
         var told = AuditProgress(recordsInAll: plan.recordCount)
         let rows = try RowReading(plan, folder: folder, openLedger)
         let read = try plan.read(topics, folder: folder) { count in

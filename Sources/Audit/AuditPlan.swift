@@ -33,7 +33,7 @@ struct AuditPlan {
 
     init(
         _ topics: any AuditedTopics, _ names: [Topic: String], _ ledger: AuditedLedger, group: ConsumerGroup,
-        since: Timestamp?, now: Timestamp
+        since: Timestamp?, judged: [TopicPartition: Int64], now: Timestamp
     ) throws(AuditError) {
         self.names = names
         startedAt = now
@@ -86,7 +86,7 @@ struct AuditPlan {
         if outbox.owed.isFull {
             unseen.append(Unseen(.tooMany, "outbox", detail: "It has more rows than \(AuditLimits.owed)."))
         }
-        let reading = try AuditReading(topics, held, kinds, passed: passed, since: since, now: now)
+        let reading = try AuditReading(topics, held, kinds, passed: passed, judged: judged, since: since, now: now)
         stretches = reading.stretches
         openRecords = reading.open
         oldestOpen = reading.oldestOpen
@@ -219,7 +219,8 @@ struct AuditPlan {
         return AuditReport(
             startedAt: startedAt, since: window.since, counts: counts, inconsistencies: kept.map(\.element),
             found: findings.found, unseen: unseen,
-            next: min(open, startedAt).advanced(by: .zero - AuditLimits.tolerance))
+            next: min(open, startedAt).advanced(by: .zero - AuditLimits.tolerance),
+            judged: window.complete.filter { $0.key.topic == window.input && held[$0.key] != nil })
     }
 }
 

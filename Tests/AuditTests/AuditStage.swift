@@ -220,7 +220,10 @@ final class AuditStage: @unchecked Sendable {
 
     // MARK: An audit
 
-    func audit(since: Timestamp? = nil, isStandby: Bool = false, group: String = "grantor") throws -> AuditReport {
+    func audit(
+        since: Timestamp? = nil, judged: [TopicPartition: Int64] = [:], isStandby: Bool = false,
+        group: String = "grantor"
+    ) throws -> AuditReport {
         openings.store(0, ordering: .relaxed)
         return try Audit(
             topics: topics, names: Dictionary(uniqueKeysWithValues: Topic.allCases.map { ($0, $0.defaultName) }),
@@ -229,7 +232,7 @@ final class AuditStage: @unchecked Sendable {
                 if openings.add(1, ordering: .relaxed).oldValue == 1 { try? beforeRows?(opener()) }
                 return AuditedLedger(try opener(), isStandby: isStandby)
             }
-        ).run(since: since, now: max(now, Self.noon))
+        ).run(since: since, judged: judged, now: max(now, Self.noon))
     }
 
     /// Spoils tables by hand. Statements are separated by semicolons.

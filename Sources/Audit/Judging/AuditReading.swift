@@ -16,7 +16,7 @@ struct AuditReading {
 
     init(
         _ topics: any AuditedTopics, _ held: [TopicPartition: Range<Int64>], _ kinds: [TopicPartition: Topic],
-        passed: [TopicPartition: Int64], since: Timestamp?, now: Timestamp
+        passed: [TopicPartition: Int64], judged: [TopicPartition: Int64], since: Timestamp?, now: Timestamp
     ) throws(AuditError) {
         do throws(KafkaError) {
             var starts: [TopicPartition: Int64] = [:]
@@ -39,6 +39,7 @@ struct AuditReading {
             let oldest = try oldestTimes(topics, of: cut, kinds)
             for (partition, offsets) in held.sorted(by: { $0.key < $1.key }) {
                 let start = firsts[partition] ?? offsets.lowerBound
+                // Nobody knows how young the last one was that left an empty partition.
                 let gone = cut[partition] == nil ? nil : oldest[partition] ?? now
                 guard kinds[partition] == .submitted else {
                     stretches[partition] = start..<max(start, offsets.upperBound)
@@ -48,7 +49,10 @@ struct AuditReading {
                     }
                     continue
                 }
-                take(input: partition, offsets, start: start, passed: passed[partition], gone: gone, since)
+                let isJudged = judged[partition].map { offsets.lowerBound <= $0 } ?? false
+                take(
+                    input: partition, offsets, start: start, passed: passed[partition], gone: isJudged ? nil : gone,
+                    since)
             }
             oldestOpen = try oldestTimes(topics, of: openStretches, kinds).values.min()
         } catch {

@@ -45,6 +45,8 @@ public struct AuditReport: Hashable, Sendable {
     public let unseen: [Unseen]
     /// From here on the next audit has to look, if this one holds.
     public let next: Timestamp
+    /// Of each partition of the input topic, the offset up to which this one has judged it, or one before, if both hold.
+    public let judged: [TopicPartition: Int64]
 
     /// Whether the ledger belongs to another group, cluster or set of topics: nothing that was found says anything.
     public var isOfAnother: Bool { unseen.contains { $0.reason == .foreignLedger } }

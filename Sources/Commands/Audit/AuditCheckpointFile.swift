@@ -2,21 +2,30 @@ import CommandParser
 import Contract
 import FoundationEssentials
 
-/// Where the next audit goes on, in a file: the ledger's id and a moment.
+/// Where the next audit goes on, in a file: the ledger's id, a moment and offsets of the input topic.
 ///
-/// The moment lies before everything that was not settled when the audit began, so the next one finds it settled.
+/// The moment lies before everything that was not settled when the audit began, so the next one finds it settled. By the
+/// offsets it knows that nothing new has left a partition which has been quiet for longer than records are kept.
 struct AuditCheckpointFile {
     private struct Content: Codable {
         let ledger: String
         let next: String
+        /// By topic and partition; nil where nothing was judged, and in files of before.
+        let judged: [String: [String: Int64]]?
+    }
+
+    /// What it says.
+    struct Checkpoint: Hashable {
+        let next: Timestamp
+        let judged: [TopicPartition: Int64]
     }
 
     private let path: String
 
     init(_ path: String) { self.path = path }
 
-    /// The moment; nil where there is no file yet.
-    func read(ledger: String) throws(CommandFailure) -> Timestamp? {
+    /// Nil where there is no file yet.
+    func read(ledger: String) throws(CommandFailure) -> Checkpoint? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let bytes: Data
         do {
@@ -31,15 +40,27 @@ struct AuditCheckpointFile {
             throw CommandFailure(
                 .usage, "--checkpoint \(path) is of the ledger \(content.ledger), and this is \(ledger)")
         }
-        return next
+        var judged: [TopicPartition: Int64] = [:]
+        for (topic, offsets) in content.judged ?? [:] {
+            for (partition, offset) in offsets {
+                guard let partition = Int32(partition) else { continue }
+                judged[TopicPartition(topic: topic, partition: partition)] = offset
+            }
+        }
+        return Checkpoint(next: next, judged: judged)
     }
 
     /// Replaces the file as a whole.
-    func write(ledger: String, next: Timestamp) throws(CommandFailure) {
+    func write(ledger: String, _ checkpoint: Checkpoint) throws(CommandFailure) {
+        let judged = Dictionary(grouping: checkpoint.judged, by: \.key.topic).mapValues { offsets in
+            Dictionary(uniqueKeysWithValues: offsets.map { ("\($0.key.partition)", $0.value) })
+        }
+        let content = Content(
+            ledger: ledger, next: checkpoint.next.rfc3339, judged: judged.isEmpty ? nil : judged)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         do {
-            let bytes = try encoder.encode(Content(ledger: ledger, next: next.rfc3339))
+            let bytes = try encoder.encode(content)
             try bytes.write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw CommandFailure(.incomplete, "everything holds, and --checkpoint \(path) cannot be written")

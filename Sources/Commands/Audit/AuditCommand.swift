@@ -48,7 +48,8 @@ enum AuditCommand {
         let file = try arguments[checkpoint].map(AuditCheckpointFile.init)
         let asked = try arguments[since]
         let id = try identity(settings, context)
-        let next = try file?.read(ledger: id)
+        let checkpoint = try file?.read(ledger: id)
+        let next = checkpoint?.next
         // Records may have left their topics since the last audit that held. A person then says where to go on: without
         // that, no later audit could hold, and none would write the file.
         let since = [asked, next].compactMap(\.self).max()
@@ -56,8 +57,8 @@ enum AuditCommand {
             throw .usage("\(since) is still to come: nothing since then could be looked at")
         }
         let report = try audit(
-            kafka, settings, since: since, folder: try arguments[folder] ?? temporaryFolder(context.environment),
-            context)
+            kafka, settings, since: since, judged: checkpoint?.judged ?? [:],
+            folder: try arguments[folder] ?? temporaryFolder(context.environment), context)
         var repaired = note.map { _ in 0 }
         var failure: CommandFailure?
         if let note {
@@ -80,7 +81,7 @@ enum AuditCommand {
             let done = repaired.map { "only \($0.of("event was", "events were")) put into the outbox" }
             throw CommandFailure(end, "\(done ?? "nothing was repaired"): \(failure.message ?? "")")
         }
-        if report.verdict == .holds { try file?.write(ledger: id, next: report.next) }
+        if report.verdict == .holds { try file?.write(ledger: id, .init(next: report.next, judged: report.judged)) }
         if let end = output.end { throw end }
     }
 
@@ -112,8 +113,8 @@ enum AuditCommand {
     }
 
     private static func audit(
-        _ kafka: KafkaSettings, _ settings: LedgerSettings, since: Timestamp?, folder: String,
-        _ context: CommandContext
+        _ kafka: KafkaSettings, _ settings: LedgerSettings, since: Timestamp?, judged: [TopicPartition: Int64],
+        folder: String, _ context: CommandContext
     ) throws(CommandFailure) -> AuditReport {
         let names = Dictionary(uniqueKeysWithValues: kafka.topics.inUse.map { ($0, kafka.topics[$0]) })
         let check = KafkaCheck(settings: kafka, cluster: context.cluster(kafka))
@@ -129,7 +130,7 @@ enum AuditCommand {
             let audit = Audit(
                 topics: context.auditedTopics(kafka), names: names, group: group, folder: folder,
                 openLedger: { () throws(LedgerError) in try context.ledgers.openAudited(settings) })
-            return try audit.run(since: since, now: context.now()) { told in
+            return try audit.run(since: since, judged: judged, now: context.now()) { told in
                 let part = told.recordsInAll == 0 ? 1 : Double(told.records) / Double(told.recordsInAll)
                 progress.show(part, "\(told.records) records and \(told.rows) rows")
             }

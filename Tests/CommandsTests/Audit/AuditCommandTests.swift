@@ -164,6 +164,21 @@ struct AuditCommandTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8).contains("2023-11-14T22:03:20.000Z"))
     }
 
+    @Test("A checkpoint knows what was judged, so that a partition may be empty after a time without records")
+    mutating func checkpointOfQuietTopic() throws {
+        let file = grantor.folder + "/audited.json"
+        grantor.topics.records[.submitted] = [FixedTopics.record(.submitted, 1, "{}")]
+        (grantor.topics.removed, grantor.topics.committed) = (1, 1)
+        #expect(grantor("audit --checkpoint \(file) --since 2023-11-14T22:13:20Z").status == .done)
+        #expect(
+            try String(contentsOfFile: file, encoding: .utf8).contains(#""judged":{"receipts.submitted":{"0":1}}"#))
+        // From the file's moment on records may have left the topic, and the last audit has judged them.
+        #expect(grantor("audit --checkpoint \(file)").status == .done)
+        try #"{"ledger":"\#(FixedLedger.id)","next":"2023-11-14T22:03:20.000Z"}"#.write(
+            toFile: file, atomically: true, encoding: .utf8)
+        #expect(grantor("audit --checkpoint \(file)").status == .incomplete)
+    }
+
     @Test("Of a checkpoint and a moment the later one counts, and what that leaves out is said")
     func checkpointAndMoment() throws {
         let file = grantor.folder + "/audited.json"
