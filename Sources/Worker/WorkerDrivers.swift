@@ -53,15 +53,12 @@ final class WorkerDrivers: Sendable {
             let open: @Sendable () throws(LedgerError) -> any LedgerConnection = { () throws(LedgerError) in
                 try ledger.open()
             }
-            let demandGroup: @Sendable (any LedgerConnection) throws(LedgerError) -> Void = {
-                (connection) throws(LedgerError) in try ledger.demandGroup(of: connection)
-            }
             writer = try LedgerThread(
                 .write, core: core, clock: clock, metrics: metrics, logger: logger, open: open,
-                demandGroup: demandGroup)
+                demandGroup: ledger.demandGroup)
             side = try LedgerThread(
                 .side, core: core, clock: clock, metrics: metrics, logger: logger, open: open,
-                demandGroup: demandGroup)
+                demandGroup: ledger.demandGroup)
             retention = try Self.retention(configuration.processing, settings, ledger, metrics, logger)
         } catch {
             throw .failed(error.description)
@@ -214,7 +211,7 @@ extension WorkerFailure {
         self =
             switch error.disposition {
             case .configuration: .configuration("Kafka: \(error)")
-            default: .failed("Kafka: \(error)")
+            case .retry, .recreate, .reject: .failed("Kafka: \(error)")
             }
     }
 }
