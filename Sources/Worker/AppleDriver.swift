@@ -52,10 +52,7 @@ final class AppleDriver: Sendable {
         calls.reserveCapacity(tasks.count)
         var concluded: [Attempted] = []
         for task in tasks {
-            guard let question = task.question.content as? any AppleQuestion else {
-                concluded.append(Self.end(task.token, SubmissionCheck.foreign))
-                continue
-            }
+            let question = task.question.apple
             switch question.call(at: now) {
             case .concluded(let verdict): concluded.append(Self.end(task.token, .concluded(verdict)))
             case .send(let call):

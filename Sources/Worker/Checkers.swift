@@ -1,7 +1,5 @@
 import AppStore
-import Configuration
 import Contract
-import Fulfilment
 import Ledger
 import Processing
 import Scheduling
@@ -83,21 +81,11 @@ final class CheckerPool: Sendable {
     }
 }
 
-/// The content of ``Processing/AppsSnapshot``: the part of the apps file that checkers and HTTP need.
-struct VerificationParts: Sendable {
-    let checker: LocalChecker
-    let verifiers: SignatureVerifiers
-    /// Apps with a fulfilment service.
-    let services: [BundleID: FulfilmentRoute]
-}
-
 /// The work of a checker thread, one task at a time.
 enum SubmissionCheck {
     /// - Parameter now: Wall-clock time.
     static func perform(_ task: CheckTask, at now: Timestamp) -> CheckResult {
-        guard let parts = task.apps.content as? VerificationParts else {
-            return .reply(.concluded(.hold(.appNotConfigured, detail: "No apps file is loaded.")))
-        }
+        let parts = task.apps.parts
         switch task.work {
         case .record(let record, let known): return check(record, known, parts, at: now)
         case .quarantine(let record, let reason): return quarantine(record, reason)
@@ -106,8 +94,7 @@ enum SubmissionCheck {
             return result(of: submission, outcome, parts)
         case .signature(let submission, let mayDecide): return signature(of: submission, mayDecide, parts, at: now)
         case .reply(_, let question):
-            guard let apple = question.content as? any AppleQuestion else { return .reply(Self.foreign) }
-            return .reply(AttemptResult(apple.checked(with: parts.verifiers, at: now)))
+            return .reply(AttemptResult(question.apple.checked(with: parts.verifiers, at: now)))
         }
     }
 
@@ -145,7 +132,7 @@ enum SubmissionCheck {
             case .concluded(let verdict): .concluded(verdict)
             case .ask(let question):
                 .ask(
-                    Question(endpoint: question.endpoint, content: question),
+                    Question(question),
                     lookUp: question.lookedUpTransaction.map { transaction in
                         GrantLookup(
                             bundleID: submission.bundleID, userID: submission.userID, transactionID: transaction,
@@ -169,10 +156,6 @@ enum SubmissionCheck {
         else { return .signature(holds: true, nil) }
         return .signature(holds: true, verdict)
     }
-
-    /// A question that this version did not make.
-    static let foreign = AttemptResult.concluded(
-        .hold(.unknownAnswer, detail: "The question is of a form that is not known."))
 }
 
 extension Evidence {
@@ -196,49 +179,22 @@ extension KnownOutcome? {
     }
 }
 
+extension Question {
+    init(_ question: any AppleQuestion) { self.init(endpoint: question.endpoint, content: question) }
+
+    /// The worker makes no others.
+    var apple: any AppleQuestion {
+        guard let question = content as? any AppleQuestion else { preconditionFailure("no question to Apple") }
+        return question
+    }
+}
+
 extension AttemptResult {
     init(_ step: QuestionStep) {
         switch step {
         case .verdict(let verdict): self = .concluded(verdict)
-        case .ask(let question): self = .next(Question(endpoint: question.endpoint, content: question))
-        case .check(let question): self = .check(Question(endpoint: question.endpoint, content: question))
+        case .ask(let question): self = .next(Question(question))
+        case .check(let question): self = .check(Question(question))
         }
-    }
-}
-
-/// Makes snapshots of the apps file, each with a version of its own.
-struct SnapshotMaker: Sendable {
-    let verifiers: SignatureVerifiers
-    /// Apps that were configured since the worker started. One of them that is missing from the apps file is missing by
-    /// mistake. The ledger adds those that it knows when a failure is to be written.
-    private(set) var known: Set<BundleID> = []
-
-    init(verifiers: SignatureVerifiers) { self.verifiers = verifiers }
-
-    /// Apple's published limits of calls a second to one app's App Store Server API: 50, and 5 in the sandbox. A tenth
-    /// of each stays unused, because several workers' seconds do not begin together.
-    static let callsPerSecond: [Environment: Double] = [.production: 45, .sandbox: 4.5]
-
-    mutating func next(_ apps: ConfiguredApps, version: Int) -> AppsSnapshot {
-        let all = apps.all.map { $0.makeRules() }
-        known.formUnion(all.map(\.app.bundleID))
-        var endpoints: [Endpoint: EndpointLimit] = [:]
-        for (rules, app) in zip(all, apps.all) {
-            for endpoint in rules.endpoints {
-                var rate: Double?
-                if endpoint.service == .serverAPI, let perSecond = Self.callsPerSecond[endpoint.environment] {
-                    rate = perSecond * (app.serverAPI?.share ?? 1)
-                }
-                endpoints[endpoint] = EndpointLimit(endpoint: endpoint, rate: rate)
-            }
-        }
-        var services: [BundleID: FulfilmentRoute] = [:]
-        for app in apps.all { services[app.app.bundleID] = app.fulfilment.map { FulfilmentRoute($0) } }
-        return AppsSnapshot(
-            version: version, endpoints: endpoints.values.sorted { $0.endpoint < $1.endpoint },
-            services: services.sorted { $0.key < $1.key }.map { ServiceLimit($0, calls: $1.service.mostCalls) },
-            content: VerificationParts(
-                checker: LocalChecker(apps: all, verifiers: verifiers, known: known), verifiers: verifiers,
-                services: services))
     }
 }

@@ -3,7 +3,6 @@ import Contract
 public import Fulfilment
 public import HTTPClient
 import Ledger
-import Logging
 import Metrics
 import Processing
 import Scheduling
@@ -67,8 +66,7 @@ final class FulfilmentDriver: Sendable {
         let (gone, news) = clients.withLock { clients -> ([HTTPClient], [AlertNews]) in
             guard apps.version > clients.version else { return ([], []) }
             clients.version = apps.version
-            let services = (apps.content as? VerificationParts)?.services ?? [:]
-            let gone = clients.table.need(Set(services.values.map(\.service.caFile)))
+            let gone = clients.table.need(Set(apps.parts.services.values.map(\.service.caFile)))
             var news: [AlertNews] = []
             for authorities in Array(clients.faults.keys) where !clients.table.needs(authorities) {
                 if let end = clients.endFault(of: authorities, at: .now) { news.append(end) }
@@ -88,7 +86,7 @@ final class FulfilmentDriver: Sendable {
         var unmade: [Called] = []
         for task in tasks {
             let app = task.grant.claimant.bundleID
-            guard let route = (task.apps.content as? VerificationParts)?.services[app] else {
+            guard let route = task.apps.parts.services[app] else {
                 unmade.append(Self.unmade(task.token, "the apps file names no service", .unknown))
                 continue
             }

@@ -61,12 +61,15 @@ final class FulfilmentDriverTests {
             FulfilmentService(
                 url: url ?? service.url, secrets: secrets.map { SigningSecret($0) }, timeout: timeout, mostCalls: 50,
                 caFile: trusts ? file ?? caFile : nil))
+        return try apps([Self.app: route])
+    }
+
+    private func apps(_ services: [BundleID: FulfilmentRoute], version: Int = 1) throws -> AppsSnapshot {
         let verifiers = SignatureVerifiers(roots: try .apple())
         return AppsSnapshot(
-            version: 1, endpoints: [], services: [],
+            version: version, endpoints: [], services: [],
             content: VerificationParts(
-                checker: LocalChecker(apps: [], verifiers: verifiers), verifiers: verifiers, services: [Self.app: route]
-            ))
+                checker: LocalChecker(apps: [], verifiers: verifiers), verifiers: verifiers, services: services))
     }
 
     private func grant(_ id: String = "1", app: BundleID = app) -> Grant {
@@ -182,7 +185,7 @@ final class FulfilmentDriverTests {
     func formerFile() throws {
         let former = try apps()
         #expect(try call(grant(), former).result == .accepted)
-        driver.configured(AppsSnapshot(version: 2, endpoints: [], services: [], content: 0))
+        driver.configured(try apps([:], version: 2))
         for id in ["2", "3"] { #expect(try call(grant(id), former).result == .accepted) }
         #expect(service.soFar.applied.count == 3)
     }
