@@ -60,22 +60,23 @@ struct SecondLook {
 
     private mutating func lookAtRows(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
         var untold: [AuditKey: Untold] = [:]
-        for suspicion in suspicions
-        where [.untold, .keyTwice, .purchaseTwice, .toldBeforeCall].contains(suspicion.kind) {
-            let table = EventTable(rawValue: suspicion.fact.partition) ?? .grants
-            guard let row = try row(of: suspicion.fact) else { continue }
+        for suspicion in suspicions {
+            let fact = suspicion.fact
             switch suspicion.kind {
-            case .keyTwice: findings.add(Inconsistency(row, .keyTwice))
-            case .purchaseTwice: findings.add(Inconsistency(row, .purchaseGrantedTwice))
+            case .keyTwice: if let row = try row(of: fact) { findings.add(Inconsistency(row, .keyTwice)) }
+            case .purchaseTwice:
+                if let row = try row(of: fact) { findings.add(Inconsistency(row, .purchaseGrantedTwice)) }
             case .toldBeforeCall:
-                let owed = try owed(row)
-                guard owed?.step == .call else { continue }
+                guard let row = try row(of: fact), try owed(row)?.step == .call else { continue }
                 // The service may have answered since.
                 if ledger.isStandby { behind += 1 } else { findings.add(Inconsistency(row, .toldBeforeCall)) }
-            default:
-                guard try owed(row) == nil, let key = row.outboxKey, let event = row.event, let id = AuditKey(event.id)
+            case .untold:
+                guard let row = try row(of: fact), try owed(row) == nil, let key = row.outboxKey, let event = row.event,
+                    let id = AuditKey(event.id)
                 else { continue }
+                let table = EventTable(rawValue: fact.partition) ?? .grants
                 untold[id] = Untold(row: row, table: table, mend: .event(key), content: bytes.content(of: event))
+            case .noOutcome, .notQuarantined, .stray, .altered: continue
             }
         }
         // A row may have come after the outbox was looked at, and its row of the outbox may be gone by now. Then it was

@@ -307,7 +307,9 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         case .signedAhead(let moment): .retry(.signedAhead, notBefore: moment)
         case .payloadUnreadable, .noSigningDate: .hold(.unknownAnswer, detail: detail)
         case .localTesting: .rejected(Rejection(.environmentNotAllowed, detail))
-        default: .rejected(Rejection(.signatureInvalid, detail))
+        case .tooLarge, .notThreeParts, .notBase64URL, .headerUnreadable, .wrongAlgorithm, .headerRefused,
+            .wrongCertificateCount, .chain, .wrongKey, .wrongSignature, .notATransaction, .outsideValidity:
+            .rejected(Rejection(.signatureInvalid, detail))
         }
     }
 }

@@ -92,8 +92,8 @@ extension WorkerCore {
         case (.takeOutbox(let requests), .outbox(let items)):
             outbox.taken(requests, items, &submissions.gates, &turn)
         case (.measure, .measured(let measure)): measured(measure)
-        // Reports, signs that end and leases that are given back need no more.
-        default: return
+        case (.report, .done), (.signOff, .done), (.giveBack, .done): break
+        default: assertionFailure("\(purpose) has the result of another call")
         }
     }
 

@@ -13,7 +13,7 @@ protocol MachineState {
     var name: Name { get }
 }
 
-/// The state of a submission in flight. Every transition has one function of ``WorkerCore`` and one test.
+/// The state of a submission in flight, which changes in `Submissions.move` alone.
 ///
 /// A submission whose partition is gone leaves from every state at once, with three exceptions. A call under way is
 /// awaited, because the gate counts it (`asking`). The events of a batch under way are published (`writing`). Events
@@ -79,7 +79,9 @@ extension FlightState {
     var isPause: Bool {
         switch self {
         case .repeating, .rechecking, .rewriting, .awaitingRoom: true
-        default: false
+        case .vacant, .loading, .marking, .checking, .lookingUp, .waiting, .asking, .verifying, .writing, .publishing,
+            .owing:
+            false
         }
     }
 
@@ -95,7 +97,9 @@ extension FlightState {
     var isUndecided: Bool {
         switch self {
         case .vacant, .writing, .publishing, .owing: false
-        default: true
+        case .loading, .marking, .checking, .lookingUp, .waiting, .asking, .verifying, .repeating, .rechecking,
+            .rewriting, .awaitingRoom:
+            true
         }
     }
 
@@ -106,7 +110,9 @@ extension FlightState {
     var isInCheck: Bool {
         switch self {
         case .marking, .loading, .checking, .verifying: true
-        default: false
+        case .vacant, .lookingUp, .waiting, .asking, .repeating, .rechecking, .rewriting, .awaitingRoom, .writing,
+            .publishing, .owing:
+            false
         }
     }
 

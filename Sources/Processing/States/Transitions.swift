@@ -40,7 +40,8 @@ public struct Transition: Hashable, Sendable, CustomStringConvertible {
 /// The transitions that a core's machines have taken. Tests and the simulation count them; workers do not.
 public struct TransitionCounts: Sendable {
     /// Most states of one machine.
-    private static let width = 16
+    private static let width = max(
+        FlightState.allCases.count, PartitionState.Name.allCases.count, OutboxFlightState.Name.allCases.count)
     private static let size = Machine.allCases.count * width * width
 
     /// By machine, state before and state after; empty while nothing is counted.

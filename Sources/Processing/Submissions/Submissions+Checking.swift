@@ -171,7 +171,7 @@ extension Submissions {
             }
         case (.checking, .signature(let holds, let verdict)): signatureChecked(token, holds, verdict, &turn)
         case (.verifying, .reply(let result)): attemptLed(token, to: result, &turn)
-        default: break
+        default: assertionFailure("a submission has the result of another check")
         }
         // The worker lives: the ledger hears so before another suspect row is taken.
         guard suspectRows.ended(token, in: flights), flights.contains(token), let renewal = renewal(of: token)

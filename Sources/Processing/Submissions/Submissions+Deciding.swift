@@ -254,7 +254,7 @@ extension Submissions {
         flights[token].known = nil
         switch known.kind {
         case .repeated where !tellsRepeats, .waiting where !tellsWaiting: return []
-        default: return known.publish
+        case .granted, .repeated, .failed, .waiting: return known.publish
         }
     }
 

@@ -137,7 +137,9 @@ struct Submissions: ~Copyable {
                 check(token, .submission(submission), &turn)
             case .rewriting: writeAgain(token, &turn)
             case .awaitingRoom: waitAgain(token, &turn)
-            default: continue
+            case .vacant, .loading, .marking, .checking, .lookingUp, .waiting, .asking, .verifying, .writing,
+                .publishing, .owing:
+                break
             }
         }
     }

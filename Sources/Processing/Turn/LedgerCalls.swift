@@ -119,7 +119,9 @@ struct LedgerCalls {
         calls.removeAll { call in
             switch call.kind {
             case .checkpoint, .mark, .owe: true
-            default: false
+            case .takeOver, .knownOutcomes, .lookUp, .takeDue, .renew, .giveBack, .takeOutbox, .report, .measure,
+                .signOff:
+                false
             }
         }
         if !calls.contains(where: { $0.isSent }) { pendingSince = nil }
