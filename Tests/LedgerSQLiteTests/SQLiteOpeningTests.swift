@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    /// Whether a call ends as one whose connection is lost.
+    private func isLost(_ call: () throws(LedgerError) -> Void) -> Bool {
+        do throws(LedgerError) {
+            try call()
+            return false
+        } catch {
+            guard case .disconnected = error else { return false }
+            return true
+        }
+    }
+
     @Test("A ledger that is not there is not made by opening it")
     func missing() throws {
         let file = TemporaryLedger()
@@ -120,13 +131,7 @@ import Testing
         #expect(try ledger.identity() == SQLiteLedger(file.configuration).identity())
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: other.path)
-        do throws(LedgerError) {
-            _ = try ledger.takeOver([])
-            Issue.record("nothing was noticed")
-        } catch {
-            if case .disconnected = error { return }
-            Issue.record("it is \(error)")
-        }
+        #expect(isLost { () throws(LedgerError) in _ = try ledger.takeOver([]) })
     }
 
     @Test("A file that was deleted or replaced is a lost connection", arguments: [false, true])
@@ -139,13 +144,8 @@ import Testing
         let moved = file.folder.appending(path: "moved.db")
         try FileManager.default.moveItem(at: name, to: moved)
         if isReplaced { try FileManager.default.copyItem(at: moved, to: name) }
-        #expect(throws: LedgerError.self) { try ledger.measure(as: Samples.worker) }
-        do throws(LedgerError) {
-            _ = try ledger.takeOver([])
-        } catch {
-            if case .disconnected = error { return }
-            Issue.record("it is \(error)")
-        }
+        #expect(isLost { () throws(LedgerError) in _ = try ledger.measure(as: Samples.worker) })
+        #expect(isLost { () throws(LedgerError) in _ = try ledger.takeOver([]) })
     }
 
     @Test("A write-ahead log or its index that was deleted is a lost connection", arguments: ["-wal", "-shm"])
@@ -156,13 +156,7 @@ import Testing
         let ledger = try SQLiteLedger(file.configuration)
         _ = try ledger.measure(as: Samples.worker)
         try FileManager.default.removeItem(at: URL(filePath: file.path + suffix))
-        do throws(LedgerError) {
-            _ = try ledger.takeOver([])
-            Issue.record("nothing was noticed")
-        } catch {
-            if case .disconnected = error { return }
-            Issue.record("it is \(error)")
-        }
+        #expect(isLost { () throws(LedgerError) in _ = try ledger.takeOver([]) })
     }
 
     @Test("Another process's write lock makes a call unavailable once the busy timeout is over")

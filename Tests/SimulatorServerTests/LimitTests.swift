@@ -34,6 +34,7 @@ struct LimitTests {
         let client = try Client(server.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
         while client.send("x") { usleep(1000) }
+        #expect(client.readToEnd().isEmpty)
     }
 
     @Test func `a connection without a request ends when it was idle for long`() throws {
