@@ -40,23 +40,8 @@ extension AuditedRow {
     /// - Parameter attempts: Of a failure, whose event says them; nil for those of the row.
     func event(decidedAt time: Timestamp, attempts: Int?) -> Event? {
         switch content {
-        case .grant(let grant):
-            GrantedEvent.event(
-                of: Grant(
-                    key: grant.key, transactionID: grant.transactionID,
-                    originalTransactionID: grant.originalTransactionID, webOrderLineItemID: grant.webOrderLineItemID,
-                    product: grant.product, quantity: grant.quantity, purchasedAt: grant.purchasedAt,
-                    expiresAt: grant.expiresAt, ownership: grant.ownership, payment: grant.payment,
-                    offer: grant.offer, verifiedBy: grant.verifiedBy, claimant: grant.claimant, origin: grant.origin,
-                    receivedAt: grant.receivedAt, grantedAt: time, attempts: grant.attempts, format: grant.format,
-                    passedOver: grant.passedOver))
-        case .failure(let failure):
-            FailedEvent.event(
-                of: Failure(
-                    claimant: failure.claimant, reason: failure.reason, detail: failure.detail,
-                    transactionID: failure.transactionID, productID: failure.productID, failedAt: time,
-                    attempts: attempts ?? failure.attempts, digest: failure.digest, origin: failure.origin,
-                    format: failure.format))
+        case .grant(let grant): GrantedEvent.event(of: grant.decided(at: time))
+        case .failure(let failure): FailedEvent.event(of: failure.decided(at: time, attempts: attempts))
         case .repeated, .waiting, .owed, .later: nil
         }
     }

@@ -85,6 +85,14 @@ public final class Failure: Sendable, Hashable {
             attempts: attempts, digest: digest, origin: origin, format: .current)
     }
 
+    /// The same failure, as if it had been decided at another moment.
+    /// - Parameter attempts: nil for as many.
+    public func decided(at moment: Timestamp, attempts: Int?) -> Failure {
+        Failure(
+            claimant: claimant, reason: reason, detail: detail, transactionID: transactionID, productID: productID,
+            failedAt: moment, attempts: attempts ?? self.attempts, digest: digest, origin: origin, format: format)
+    }
+
     /// Written by hand, as a class has no other. A test changes each member that reflection finds.
     public static func == (left: Failure, right: Failure) -> Bool {
         left === right

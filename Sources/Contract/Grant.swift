@@ -71,6 +71,16 @@ public final class Grant: Sendable, Hashable {
             format: .current, passedOver: granted.passedOver)
     }
 
+    /// The same grant, as if it had been given at another moment.
+    public func decided(at moment: Timestamp) -> Grant {
+        Grant(
+            key: key, transactionID: transactionID, originalTransactionID: originalTransactionID,
+            webOrderLineItemID: webOrderLineItemID, product: product, quantity: quantity, purchasedAt: purchasedAt,
+            expiresAt: expiresAt, ownership: ownership, payment: payment, offer: offer, verifiedBy: verifiedBy,
+            claimant: claimant, origin: origin, receivedAt: receivedAt, grantedAt: moment, attempts: attempts,
+            format: format, passedOver: passedOver)
+    }
+
     public var environment: Environment { key.environment }
     public var productID: ProductID { product.id }
     public var productType: ProductType { product.type }
