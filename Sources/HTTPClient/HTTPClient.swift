@@ -1,7 +1,6 @@
 internal import Glibc
 public import Logging
 public import Metrics
-internal import Scheduling
 internal import Threading
 
 /// HTTPS requests over libcurl, many at a time, on one thread of its own, `http`.

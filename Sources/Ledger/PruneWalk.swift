@@ -3,7 +3,7 @@
 /// A wide look at a stretch comes first. Only where it finds some, rows are deleted, so few places at a time that each
 /// transaction is short. If anything ends it between two steps, the next walk begins anew and finds the rest.
 public struct PruneWalk: Hashable, Sendable {
-    /// One call of ``LedgerUpkeep/prune(_:before:isTrial:)``.
+    /// One call of ``LedgerOperator/prune(_:before:isTrial:)``.
     public struct Step: Hashable, Sendable {
         public let places: ClosedRange<Int64>
         /// Whether it looks, and deletes nothing.

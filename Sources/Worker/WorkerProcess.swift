@@ -20,14 +20,14 @@ public struct WorkerProcess {
     private let readAt: Timestamp
     private let logger: Logger
     private let registry: PrometheusRegistry
-    private let beside: (PrometheusRegistry) throws(WorkerFailure) -> (any BesideWorker)?
+    private let beside: (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)?
 
     /// - Parameters:
     ///   - readAt: When the configuration was read, with its apps file. The worker may wait long before it works by it.
-    ///   - beside: Starts what the process serves beside the worker.
+    ///   - beside: Starts what the process serves beside the worker, and returns how that is stopped.
     public init(
         _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger, registry: PrometheusRegistry = .shared,
-        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (any BesideWorker)? = { _ in nil }
+        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)? = { _ in nil }
     ) {
         self.configuration = configuration
         self.readAt = readAt
@@ -51,8 +51,8 @@ public struct WorkerProcess {
         OpenFiles.allow(connections: configuration.processing.maxCalls, logger: logger)
         let health = try WorkerHealth(configuration.http, registry: registry)
         defer { health.stop() }
-        let service = try beside(registry)
-        defer { service?.stop() }
+        let stopBeside = try beside(registry)
+        defer { stopBeside?() }
         let ledger: LedgerOpening
         do throws(LedgerError) {
             ledger = try LedgerOpening(
@@ -101,12 +101,6 @@ public struct WorkerProcess {
             }
         }
     }
-}
-
-/// A service of the process that a worker does not need.
-public protocol BesideWorker {
-    /// Ends it, and returns when it is over.
-    func stop()
 }
 
 extension LedgerError {

@@ -75,9 +75,8 @@ extension ConformanceSubject {
     func write(_ batch: Decision...) throws -> [DecisionResult] { try ledger.write(batch) }
 
     /// The one row of an endpoint that is due now, taken.
-    func takeOne(_ endpoint: Endpoint? = Samples.endpoint, beforeDue: Bool = false) throws -> DueRetry {
-        let due = try ledger.takeDue(
-            [DueRequest(endpoint: endpoint, limit: 10, beforeDue: beforeDue)], bytes: .max)
+    func takeOne(_ endpoint: Endpoint? = Samples.endpoint) throws -> DueRetry {
+        let due = try ledger.takeDue([DueRequest(endpoint: endpoint, limit: 10)], bytes: .max)
         guard due.count == 1 else { throw Violation(description: "\(due.count) rows are due, not one") }
         return due[0]
     }

@@ -84,11 +84,10 @@ public enum Samples {
 
     static func fail(
         _ submission: Submission, _ reason: FailureReason = .receiptNotAuthentic, lease: RetryLease? = nil,
-        generation: Int64 = 1, at milliseconds: Int64 = 0, repeats: RepeatPolicy = .publish
+        generation: Int64 = 1, at milliseconds: Int64 = 0
     ) -> Decision {
         decision(
-            submission, .fail(Rejection(reason, "Said so.")), lease: lease, generation: generation, at: milliseconds,
-            repeats: repeats)
+            submission, .fail(Rejection(reason, "Said so.")), lease: lease, generation: generation, at: milliseconds)
     }
 
     static func wait(

@@ -386,8 +386,8 @@ extension Samples {
     public static let importedRow = imported("1", line: 1)
     public static let playersErasure = erasure("player-1")
 
-    static func erasure(_ user: UserID, key: UInt8 = 7) -> Erasure {
-        guard let pseudonyms = Pseudonyms(key: Array(repeating: key, count: 32)) else {
+    static func erasure(_ user: UserID) -> Erasure {
+        guard let pseudonyms = Pseudonyms(key: Array(repeating: 7, count: 32)) else {
             preconditionFailure("a sample's key is too short")
         }
         return Erasure(userID: user, bundleID: nil, pseudonyms: pseudonyms)

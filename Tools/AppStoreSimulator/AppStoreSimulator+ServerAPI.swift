@@ -5,14 +5,12 @@ internal import Synchronization
 extension AppStoreSimulator {
     /// A signed transaction, as an app would send it: a compact JWS. The App Store Server API does not come to know it.
     ///
-    /// - Parameters:
-    ///   - signedAt: Nil for now.
-    ///   - header: Changes of the protected header, to forge it.
+    /// - Parameter signedAt: Nil for now.
     /// - Throws: ``SignedDataError/signingFailed``.
     public func issueSigned(
-        _ transaction: TransactionSpecification, signedAt: Timestamp? = nil, header: [MemberChange] = []
+        _ transaction: TransactionSpecification, signedAt: Timestamp? = nil
     ) throws(SignedDataError) -> String {
-        try transactionFactory.signed(transaction, signedAt: signedAt ?? now(), header: header)
+        try transactionFactory.signed(transaction, signedAt: signedAt ?? now())
     }
 
     /// Lets the App Store Server API know a transaction, instead of an earlier one of the same id and environment.

@@ -146,11 +146,6 @@ public final class AppStoreSimulator: Sendable {
         }
     }
 
-    /// Forgets every script and behaviour.
-    public func clearScripts() {
-        service.context.book.withLock { $0.clear() }
-    }
-
     /// Calls and answers so far.
     public func statistics() -> Statistics {
         service.context.statistics.withLock { $0 }

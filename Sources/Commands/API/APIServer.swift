@@ -6,7 +6,7 @@ import Metrics
 import Worker
 
 /// Serves the read-only API for support and backends, beside a worker and apart from its health and metrics.
-final class APIServer: BesideWorker {
+final class APIServer {
     private let server: ProbeServer
 
     var port: Int { server.port }

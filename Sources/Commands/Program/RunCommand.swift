@@ -35,7 +35,7 @@ enum RunCommand {
         do throws(WorkerFailure) {
             try WorkerProcess(configuration, readAt: readAt, logger: logger) { registry throws(WorkerFailure) in
                 guard let api = configuration.api else { return nil }
-                return try APIServer(api, ledger: configuration.ledger, logger: logger, registry: registry)
+                return try APIServer(api, ledger: configuration.ledger, logger: logger, registry: registry).stop
             }.run()
         } catch {
             throw ended(CommandFailure(error), by: logger)

@@ -26,7 +26,7 @@ public struct CoreSettings: Hashable, Sendable {
     /// Most bytes that may wait in `retries`, over all workers.
     public var retryBytes: Int64 = 4 << 30
     /// How long a reply of Apple's that may not be its last word is asked about again.
-    public var doubtLimit: Duration = .seconds(6 * 3600)
+    public var doubtLimit = RetryPolicy.doubtTime
     /// Whether events say which submissions begin to wait.
     public var tellsWaiting = true
     /// How long a stop may take.

@@ -1,6 +1,5 @@
 public import Contract
 public import Ledger
-import Scheduling
 
 /// Work for a checker thread: parsing, signatures, claim policy.
 public struct CheckTask: Sendable {

@@ -1,7 +1,3 @@
-import Contract
-import Ledger
-import Scheduling
-
 /// Bounds what is in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
 ///
 /// Records, due rows and outbox rows have an allowance each, so that none fills what another needs to drain. Records

@@ -68,7 +68,7 @@ struct RetryPolicy: Sendable {
     ///   - doubtLimit: how long a doubt lasts.
     static func step(
         after verdict: Verdict, _ state: inout AttemptState, endpoint: Endpoint, isTroubled: Bool,
-        doubtLimit: Duration = doubtTime, at now: Instant, wall: Timestamp, using generator: inout SplitMix64
+        doubtLimit: Duration, at now: Instant, wall: Timestamp, using generator: inout SplitMix64
     ) -> RetryStep {
         switch verdict {
         case .verified(let purchases, let verifiedBy):
@@ -105,7 +105,7 @@ struct RetryPolicy: Sendable {
     /// A doubting reply came.
     /// - Returns: whether the doubt still lasts.
     static func doubted(
-        _ cause: RetryCause, _ state: inout AttemptState, limit: Duration = doubtTime, wall: Timestamp
+        _ cause: RetryCause, _ state: inout AttemptState, limit: Duration, wall: Timestamp
     ) -> Bool {
         count(cause.rawValue, cause.sentence, &state, wall)
         let before = state.doubt ?? Doubt(replies: 0, elapsed: 0, runningSince: nil)

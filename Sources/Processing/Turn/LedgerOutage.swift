@@ -1,4 +1,3 @@
-import Contract
 import Scheduling
 
 /// Whether the ledger is away: since a first call or batch failed, or had no result for long. All of them have a result

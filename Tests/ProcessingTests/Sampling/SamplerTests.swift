@@ -17,10 +17,10 @@ final class SamplerTests {
 
     /// Takes a sample, if one is due.
     /// - Returns: whether one was.
-    private func sample(_ measure: LedgerMeasure, isIdle: Bool = true) -> Bool {
+    private func sample(_ measure: LedgerMeasure) -> Bool {
         guard sampler.take(isExhausted: false, &turn) else { return false }
         turn.endCalls()
-        sampler.taken(measure, isIdle: isIdle, &turn)
+        sampler.taken(measure, isIdle: true, &turn)
         return true
     }
 

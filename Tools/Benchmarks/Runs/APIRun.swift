@@ -107,7 +107,7 @@ struct APIRun {
             var (mine, number) = (Answers(), client)
             while !isOver.load(ordering: .relaxed) {
                 let due = start + .nanoseconds(Int64(number) * 1_000_000_000 / Int64(rate))
-                Pace.wait(until: due)
+                EvenPace.wait(until: due)
                 let order = number * 7919 % submissions
                 let path =
                     number % 2 == 0 ? "submissions/\(Stage.app)/\(Load.name(order))" : "find?word=player-\(order)"

@@ -37,7 +37,7 @@ struct LatencyRun {
 }
 
 /// Calls that come at even intervals, whatever each takes.
-struct Pace {
+struct EvenPace {
     let rate: Int
 
     func run(_ count: Int, _ call: (Int) -> Void) {

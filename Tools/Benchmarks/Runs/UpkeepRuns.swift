@@ -122,7 +122,7 @@ struct RepublishRun {
         while command.descriptors > 0 {
             for _ in 0..<Self.steps.batch { try load.submit(.signed) }
             next = next + Duration.seconds(1) * Self.steps.batch / Self.steps.pace
-            Pace.wait(until: next)
+            EvenPace.wait(until: next)
         }
         let seconds = (Instant.now - start) / .seconds(1)
         try command.finish()

@@ -120,7 +120,7 @@ final class FilledLedger {
             _ = try ledger.write(decisions)
             times.append(Int64((Instant.now - before) / .milliseconds(1)))
             next = next + pause
-            Pace.wait(until: next)
+            EvenPace.wait(until: next)
         }
         let count = Double(times.count * Self.steps.batch)
         return Writes(rate: count / ((Instant.now - start) / .seconds(1)), times: Percentiles(times))

@@ -82,7 +82,7 @@ final class Load {
     func submit(_ kind: EvidenceKind, rate: Int, seconds: Int) throws -> Range<Int> {
         let first = sentAt.count
         let made = try (0..<(rate * seconds)).map { _ in try evidence(kind) }
-        Pace(rate: rate).run(made.count) { submit(made[$0]) }
+        EvenPace(rate: rate).run(made.count) { submit(made[$0]) }
         try flush()
         return first..<sentAt.count
     }

@@ -31,6 +31,24 @@ struct Report {
         }
     }
 
+    /// Waits until everything is told and nothing is owed, ends a fleet, and judges what it left.
+    @discardableResult
+    mutating func judge(
+        _ world: World, _ traffic: Traffic, _ fleet: Fleet, since start: Instant, within limit: Duration
+    ) throws -> TopicJudge {
+        let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
+        let count = try judge.wait(limit)
+        let tables = LedgerTables(world.ledger)
+        // The rows of what is told go a moment later.
+        look(every: 500, for: limit) { tables.count("outbox") == 0 && tables.count("retries") == 0 }
+        say("\(count) of \(traffic.expected.count) are told \(seconds(since: start)) s after the last fault")
+        for text in fleet.faults { fault(text) }
+        stop(fleet.workers)
+        add(try judge.judge(ledger: world.ledger))
+        try expectAllRead(world)
+        return judge
+    }
+
     mutating func add(_ verdict: TopicJudge.Verdict) {
         for text in verdict.faults { say("FAULT \(text)") }
         faults += verdict.found

@@ -77,16 +77,7 @@ struct FleetRun {
         let start = Instant.now
         try traffic.flush()
         say("\(traffic.refused) submissions were refused by brokers, and sent again")
-        let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
-        let count = try judge.wait(Self.endLimit)
-        let tables = LedgerTables(world.ledger)
-        // The rows of what is told go a moment later.
-        look(every: 500, for: Self.endLimit) { tables.count("outbox") == 0 && tables.count("retries") == 0 }
-        say("\(count) of \(traffic.expected.count) are told \(seconds(since: start)) s after the last fault")
-        for fault in fleet.faults { report.fault(fault) }
-        report.stop(fleet.workers)
-        report.add(try judge.judge(ledger: world.ledger))
-        try report.expectAllRead(world)
+        try report.judge(world, traffic, fleet, since: start, within: Self.endLimit)
         return report.end(world)
     }
 }

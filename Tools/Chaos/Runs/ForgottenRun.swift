@@ -29,11 +29,11 @@ struct ForgottenRun {
     }
 
     /// Sends submissions and lets a worker grant all there are.
-    private func grant(_ world: World, _ traffic: Traffic, _ name: String, stops: Bool = true) throws {
+    private func grant(_ world: World, _ traffic: Traffic, _ name: String) throws {
         let worker = try world.start()
         try send(traffic, name)
         try wait(world, traffic, name)
-        if stops, worker.end(by: SIGTERM) != 0 { throw ChaosFailure("the worker does not end in order") }
+        if worker.end(by: SIGTERM) != 0 { throw ChaosFailure("the worker does not end in order") }
     }
 
     private func send(_ traffic: Traffic, _ name: String) throws {

@@ -109,7 +109,7 @@ struct InventoryRun {
         }
         while sent.count < options.submissions { try send(seconds: 1, .kills) }
         try traffic.flush()
-        return try judge(world, traffic, fleet, [one, other], sent, start, &report)
+        return try judge(world, traffic, fleet, [one, other], sent, &report)
     }
 
     /// The workers' start, and each app's first call, are not what is measured here.
@@ -215,20 +215,10 @@ struct InventoryRun {
 
     private func judge(
         _ world: World, _ traffic: Traffic, _ fleet: Fleet, _ services: [InventoryService], _ sent: [Sent],
-        _ start: Instant, _ report: inout Report
+        _ report: inout Report
     ) throws -> Bool {
-        let last = Instant.now
-        let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
-        let count = try judge.wait(Self.endLimit)
-        let tables = LedgerTables(world.ledger)
-        look(every: 500, for: Self.endLimit) { tables.count("outbox") == 0 && tables.count("retries") == 0 }
-        say("\(count) of \(sent.count) are told \(seconds(since: last)) s after the last fault")
-        for fault in fleet.faults { report.fault(fault) }
-        report.stop(fleet.workers)
-        report.add(try judge.judge(ledger: world.ledger))
-        try report.expectAllRead(world)
-        let books = services.map(\.soFar)
-        try judgeBooks(books, world, sent, &report)
+        let judge = try report.judge(world, traffic, fleet, since: .now, within: Self.endLimit)
+        try judgeBooks(services.map(\.soFar), world, sent, &report)
         try judgeOthers(judge, sent, &report)
         return report.end(world)
     }
