@@ -9,7 +9,6 @@ import Kafka
 import Ledger
 import Logging
 import Scheduling
-import Worker
 
 /// Everything that commands have of the process and of the world. Tests put their own in its place.
 struct CommandContext: Sendable {
@@ -117,45 +116,5 @@ extension ParsedArguments {
     /// The form that `--json` and `--wide` ask for.
     func format(_ context: CommandContext) -> OutputFormat {
         self[CommonOptions.json] ? .json : .text(width: self[CommonOptions.wide] ? nil : context.width)
-    }
-}
-
-/// The way commands get at the ledger.
-struct LedgerOpener: Sendable {
-    /// Whether there is anything where the ledger should be; an error where none can be.
-    let exists: @Sendable (LedgerSettings) throws(LedgerError) -> Bool
-    /// Looks at what a worker relies on in the ledger's database. There may be no ledger, and the worker may delete old
-    /// answers or not.
-    let examine: @Sendable (LedgerSettings, _ prunes: Bool) throws(LedgerError) -> [LedgerFinding]
-    /// Opens a ledger that is there, and makes none.
-    let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
-    /// Opens a ledger that is there for somebody who reads all of it, also from a standby.
-    let openAudited: @Sendable (LedgerSettings) throws(LedgerError) -> AuditedLedger
-    /// Makes a ledger, or brings its schema up to date.
-    /// - Returns: the versions of the schema before and after; 0 where there was no ledger.
-    let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> (from: Int, to: Int)
-
-    static let configured = LedgerOpener(
-        exists: { settings throws(LedgerError) in try LedgerDriver(settings).exists() },
-        examine: { settings, prunes throws(LedgerError) in try LedgerDriver(settings).examine(prunes: prunes) },
-        open: { settings throws(LedgerError) in try LedgerDriver(settings).open() },
-        openAudited: { settings throws(LedgerError) in
-            let opened = try LedgerDriver(settings).openAudited()
-            return AuditedLedger(opened.ledger, isStandby: opened.isStandby)
-        },
-        migrate: { settings throws(LedgerError) in try LedgerDriver(settings).migrate() })
-}
-
-extension ParsedArguments {
-    /// Puts a question to the configured ledger.
-    func ledger<Answer>(
-        _ context: CommandContext, _ question: (any LedgerOperator) throws(LedgerError) -> Answer
-    ) throws(CommandFailure) -> Answer {
-        let settings = try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
-        do throws(LedgerError) {
-            return try question(context.ledgers.open(settings))
-        } catch {
-            throw error.failure
-        }
     }
 }

@@ -1,5 +1,4 @@
 import CommandParser
-import Configuration
 import Contract
 import Ledger
 import Scheduling
@@ -30,36 +29,6 @@ enum MassChange {
             throw .usage("--apply needs --actor and --reason")
         }
         return OperatorNote(actor: actor, reason: reason, at: context.now())
-    }
-}
-
-/// The ledger of a command that puts many questions to it.
-struct LedgerSession {
-    private let ledger: any LedgerOperator
-
-    init(_ ledger: any LedgerOperator) { self.ledger = ledger }
-
-    /// - Throws: the end of the command.
-    func callAsFunction<Answer>(
-        _ question: (any LedgerOperator) throws(LedgerError) -> Answer
-    ) throws(CommandFailure) -> Answer {
-        do throws(LedgerError) {
-            return try question(ledger)
-        } catch {
-            throw error.failure
-        }
-    }
-}
-
-extension ParsedArguments {
-    /// Opens the configured ledger.
-    func session(_ context: CommandContext) throws(CommandFailure) -> LedgerSession {
-        let settings = try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
-        do throws(LedgerError) {
-            return LedgerSession(try context.ledgers.open(settings))
-        } catch {
-            throw error.failure
-        }
     }
 }
 
