@@ -110,10 +110,12 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-simulator",
         dependencies: allocator + ["AppStoreSimulator", "CommandParser"], path: "Tools/Simulator"),
+    .target(name: "ChildProcesses", path: "Tools/ChildProcesses"),
     .executableTarget(
         name: "grantor-demo",
         dependencies: [
-            "AppStoreSimulator", "Contract", "Kafka", "KafkaScanning", "Ledger", "LedgerPostgres", "LedgerSQLite",
+            "AppStoreSimulator", "ChildProcesses", "Contract", "Kafka", "KafkaScanning", "Ledger", "LedgerPostgres",
+            "LedgerSQLite",
             "Logging", "Scheduling", "Threading",
         ], path: "Tools/Demo"),
     .target(
@@ -132,7 +134,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-chaos",
         dependencies: [
-            "AppStoreSimulator", "CLibpq", "CSQLite", "Contract", "InventoryService", "Kafka", "KafkaScanning",
+            "AppStoreSimulator", "CLibpq", "CSQLite", "ChildProcesses", "Contract", "InventoryService", "Kafka",
+            "KafkaScanning",
             "KafkaTesting", "Logging", "Metrics", "PostgresTesting", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
@@ -152,7 +155,7 @@ let fuzzing: [Target] =
 let testing: [Target] = [
     // Starts kafka-mock where there is no Apache Kafka, so it has to be built.
     .target(
-        name: "KafkaTesting", dependencies: ["CLibrdkafka", "Kafka", "Logging", "kafka-mock"],
+        name: "KafkaTesting", dependencies: ["CLibrdkafka", "ChildProcesses", "Kafka", "Logging", "kafka-mock"],
         path: "Tests/KafkaTesting"),
     .target(name: "MemberTesting", dependencies: ["Contract", "Cryptography"], path: "Tests/MemberTesting"),
     .target(name: "PostgresTesting", dependencies: ["CLibpq"], path: "Tests/PostgresTesting"),

@@ -1,3 +1,4 @@
+import ChildProcesses
 public import Glibc
 import Synchronization
 
@@ -21,39 +22,22 @@ public final class ChildProcess: Sendable {
     public init(_ words: [String], environment: [String: String] = [:]) throws(TestKafkaError) {
         guard let program = words.first else { throw TestKafkaError("no program to start") }
         let (toChild, fromChild) = (try Self.makePipe(), try Self.makePipe())
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_adddup2(&actions, toChild.read, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, fromChild.write, STDOUT_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        // Threads of tests may block signals, and a child would inherit that.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
             close(toChild.read)
             close(fromChild.write)
         }
-        var pid = pid_t()
-        let result = Self.starting.withLock { _ in
-            withCStrings(words) { words in
-                withCStrings(Self.environment(adding: environment)) { variables in
-                    posix_spawnp(&pid, program, &actions, &attributes, words, variables)
-                }
-            }
-        }
-        input = toChild.write
-        output = fromChild.read
-        self.pid = pid
-        guard result == 0 else {
+        (input, output) = (toChild.write, fromChild.read)
+        let variables = environment.map { "\($0)=\($1)" } + Children.environment { environment[$0] != nil }
+        let started = Children.start(
+            words, environment: variables,
+            descriptors: [(STDIN_FILENO, toChild.read), (STDOUT_FILENO, fromChild.write)])
+        guard let started else {
+            let error = errno
             close(input)
             close(output)
-            throw TestKafkaError("cannot start \(program): errno \(result)")
+            throw TestKafkaError("cannot start \(program): errno \(error)")
         }
+        pid = started
     }
 
     deinit { end() }
@@ -94,43 +78,13 @@ public final class ChildProcess: Sendable {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         close(output)
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+        return Children.exitCode(status)
     }
-
-    /// Other children must not inherit the ends, or a program would never see the end of its input. Glibc's call that
-    /// makes them so at once is not visible to Swift, so none starts in between.
-    private static let starting = Mutex(())
 
     private static func makePipe() throws(TestKafkaError) -> (read: Int32, write: Int32) {
-        let ends: (Int32, Int32)? = starting.withLock { _ in
-            var ends: [Int32] = [-1, -1]
-            guard pipe(&ends) == 0 else { return nil }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            return (ends[0], ends[1])
-        }
-        guard let ends else { throw TestKafkaError("no pipe: errno \(errno)") }
-        return ends
+        guard let pipe = Children.pipe() else { throw TestKafkaError("no pipe: errno \(errno)") }
+        return pipe
     }
-
-    private static func environment(adding variables: [String: String]) -> [String] {
-        var all = variables.map { "\($0)=\($1)" }
-        var entry = environ
-        while let text = entry.pointee {
-            let line = String(cString: text)
-            if !variables.keys.contains(where: { line.hasPrefix($0 + "=") }) { all.append(line) }
-            entry += 1
-        }
-        return all
-    }
-}
-
-/// Calls `body` with the strings as C's `argv`: pointers to each, and a null pointer at the end.
-private func withCStrings<Result>(
-    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-) -> Result {
-    let pointers = strings.map { strdup($0) } + [nil]
-    defer { pointers.forEach { free($0) } }
-    return body(pointers)
 }
 
 /// The reason that a test's cluster cannot be had or changed.

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Glibc
 
 /// A program that the demo starts, and ends at the latest with itself.
@@ -36,32 +37,12 @@ final class ChildProgram {
     private init(
         _ words: [String], environment: [String: String], input: Int32, output: Int32, errors: Int32
     ) throws(DemoFailure) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        // A child inherits the mask of the thread that starts it; it must take the signals that end it.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        let path = words.first ?? ""
         // Settings of the one who runs the demo must not reach its worker.
-        let inherited = Self.inherited().filter { !$0.hasPrefix("GRANTOR_") }
-        var started = pid_t()
-        let result = Self.withCStrings(words) { words in
-            Self.withCStrings(inherited + environment.map { "\($0)=\($1)" }) { variables in
-                posix_spawn(&started, path, &actions, &attributes, words, variables)
-            }
-        }
-        guard result == 0 else { throw DemoFailure("\(path) cannot be started (errno \(result))") }
+        let inherited = Children.environment { $0.hasPrefix("GRANTOR_") }
+        let started = Children.start(
+            words, environment: inherited + environment.map { "\($0)=\($1)" },
+            descriptors: [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)])
+        guard let started else { throw DemoFailure("\(words.first ?? "") cannot be started (errno \(errno))") }
         pid = started
     }
 
@@ -115,7 +96,7 @@ final class ChildProgram {
         var status: Int32 = 0
         while true {
             let found = waitpid(pid, &status, WNOHANG)
-            if found == pid || (found < 0 && errno == ECHILD) { return status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
+            if found == pid || (found < 0 && errno == ECHILD) { return Children.exitCode(status) }
             guard ContinuousClock.now < end else { break }
             usleep(20_000)
         }
@@ -131,30 +112,8 @@ final class ChildProgram {
     }
 
     private static func makePipe() throws(DemoFailure) -> (read: Int32, write: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw DemoFailure("there is no pipe (errno \(errno))") }
-        // A later child that inherits an end would keep this one from seeing its input's end.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
-    }
-
-    private static func inherited() -> [String] {
-        var variables: [String] = []
-        var entry = environ
-        while let text = entry.pointee {
-            variables.append(String(cString: text))
-            entry += 1
-        }
-        return variables
-    }
-
-    /// Calls `body` with the strings as C's `argv`: pointers to each, and a null pointer at the end.
-    private static func withCStrings<Result>(
-        _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-    ) -> Result {
-        let pointers = strings.map { strdup($0) } + [nil]
-        defer { pointers.forEach { free($0) } }
-        return body(pointers)
+        guard let pipe = Children.pipe() else { throw DemoFailure("there is no pipe (errno \(errno))") }
+        return pipe
     }
 }
 

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Glibc
 import Scheduling
 import Synchronization
@@ -12,27 +13,16 @@ struct ChildWorker {
     init(
         program: String, words: [String] = ["run"], environment: [String: String], log: String
     ) throws(ChaosFailure) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A signal to stop that comes before the worker listens waits for it: on a busy machine that takes a while.
-        var blocked = sigset_t()
-        sigemptyset(&blocked)
-        sigaddset(&blocked, SIGTERM)
-        posix_spawnattr_setsigmask(&attributes, &blocked)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var pid = pid_t()
-        let variables = environment.map { "\($0.key)=\($0.value)" }
-        let result = Self.withPointers([program] + words) { words in
-            Self.withPointers(variables) { posix_spawn(&pid, program, &actions, &attributes, words, $0) }
-        }
-        guard result == 0 else { throw ChaosFailure("cannot start \(program): errno \(result)") }
-        self.pid = pid
-        Self.running.withLock { _ = $0.insert(pid) }
+        let file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        let started = Children.start(
+            [program] + words, environment: environment.map { "\($0.key)=\($0.value)" },
+            descriptors: [(STDERR_FILENO, file)],
+            // A signal to stop that comes before the worker listens waits for it: on a busy machine that takes a while.
+            blocked: [SIGTERM])
+        guard let started else { throw ChaosFailure("cannot start \(program): errno \(errno)") }
+        pid = started
+        Self.running.withLock { _ = $0.insert(started) }
     }
 
     /// All that run.
@@ -52,7 +42,7 @@ struct ChildWorker {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         Self.running.withLock { _ = $0.remove(pid) }
-        return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
+        return Children.exitCode(status)
     }
 
     /// Sends a signal and does not wait.
@@ -63,7 +53,7 @@ struct ChildWorker {
         var status: Int32 = 0
         guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
         Self.running.withLock { _ = $0.remove(pid) }
-        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+        return Children.exitCode(status) ?? -(status & 0x7F)
     }
 
     /// Waits until it has ended by itself; nil if it still runs by then.
@@ -88,18 +78,6 @@ struct ChildWorker {
             if text.hasPrefix(name) { return Int(text.filter(\.isNumber)) ?? 0 }
         }
         return 0
-    }
-
-    private static func withPointers(
-        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
-    ) -> Int32 {
-        var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
-        defer { for pointer in pointers { free(pointer) } }
-        pointers.append(nil)
-        return pointers.withUnsafeMutableBufferPointer { buffer in
-            guard let start = buffer.baseAddress else { return EINVAL }
-            return body(start)
-        }
     }
 }
 
