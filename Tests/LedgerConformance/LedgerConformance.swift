@@ -9,11 +9,17 @@ public struct ConformanceSubject {
     public let ledger: AnyLedger
     public let other: AnyLedger
     public let setClock: (Timestamp) -> Void
+    /// Carries a statement of SQL out beside the ledger, and returns the first value that it finds.
+    let run: (String) throws -> String?
 
-    public init(ledger: AnyLedger, other: AnyLedger, setClock: @escaping (Timestamp) -> Void) {
+    public init(
+        ledger: AnyLedger, other: AnyLedger, setClock: @escaping (Timestamp) -> Void,
+        run: @escaping (String) throws -> String? = { _ in nil }
+    ) {
         self.ledger = ledger
         self.other = other
         self.setClock = setClock
+        self.run = run
     }
 
     func measure() throws -> LedgerMeasure { try ledger.measure(as: Samples.worker) }

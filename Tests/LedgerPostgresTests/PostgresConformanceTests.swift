@@ -7,7 +7,7 @@ import Testing
 @testable import LedgerPostgres
 
 @Suite struct PostgresConformanceTests {
-    @Test("PostgreSQL keeps every rule", arguments: LedgerConformance.rules)
+    @Test("PostgreSQL keeps every rule", arguments: LedgerConformance.rules + LedgerConformance.laterRules)
     func conforms(_ rule: ConformanceRule) throws {
         let database = try TemporaryLedger()
         defer { database.remove() }

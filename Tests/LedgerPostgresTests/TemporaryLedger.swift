@@ -52,7 +52,7 @@ struct TemporaryLedger {
         try PostgresLedger.migrate(configuration)
         return ConformanceSubject(
             ledger: try PostgresLedger(configuration), other: try PostgresLedger(configuration),
-            setClock: { clock.set($0) })
+            setClock: { clock.set($0) }, run: { try server.run($0, database: database) })
     }
 
     /// Connections count on the server, so it goes with its test.
