@@ -157,6 +157,7 @@ let testing: [Target] = [
     .target(
         name: "KafkaTesting", dependencies: ["CLibrdkafka", "ChildProcesses", "Kafka", "Logging", "kafka-mock"],
         path: "Tests/KafkaTesting"),
+    .target(name: "FileTesting", path: "Tests/FileTesting"),
     .target(name: "MemberTesting", dependencies: ["Contract", "Cryptography"], path: "Tests/MemberTesting"),
     .target(name: "PostgresTesting", dependencies: ["CLibpq"], path: "Tests/PostgresTesting"),
 ]
@@ -195,7 +196,9 @@ let suites: [Target] = [
     tests("SimulatorServer", "CLibcrypto", "CertificateMaking", "HTTPServer", "Scheduling", "Threading"),
     tests("FuzzTargets"),
     tests("CommandParser"),
-    tests("Configuration", "AppStore", "CommandParser", "Contract", "Fulfilment", "Logging", "Scheduling"),
+    tests(
+        "Configuration", "AppStore", "CertificateMaking", "CommandParser", "Contract", "FileTesting", "Fulfilment",
+        "Logging", "Scheduling"),
     tests(
         "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "SimulatorServer", "Threading"),
@@ -205,9 +208,9 @@ let suites: [Target] = [
         "Worker", "AppStore", "Configuration", "Contract", "Fulfilment", "HTTPClient", "InventoryService", "Kafka",
         "Ledger", "LedgerModel", "Logging", "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
     tests(
-        "Commands", "AppStore", "Audit", "CLibcrypto", "CommandParser", "Configuration", "Contract", "Fulfilment",
-        "HTTPClient",
-        "HTTPServer", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling", "Threading"),
+        "Commands", "AppStore", "Audit", "CLibcrypto", "CertificateMaking", "CommandParser", "Configuration",
+        "Contract", "FileTesting", "Fulfilment", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerSQLite",
+        "Logging", "Scheduling", "Threading"),
 ]
 
 // A target enters the build when its folder is there.

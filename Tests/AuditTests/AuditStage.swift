@@ -66,7 +66,7 @@ final class AuditStage: @unchecked Sendable {
         _ = try ledger.takeOver([TakeOver(ownership: Self.ownership, owner: "worker", committed: nil)])
     }
 
-    func remove() {
+    deinit {
         try? FileManager.default.removeItem(atPath: folder)
         if store == .postgres { _ = try? PostgresServer.shared.run("DROP DATABASE \(database) WITH (FORCE)") }
     }

@@ -12,7 +12,6 @@ import Testing
     @Test("A ledger and topics that are as they have to be hold", arguments: AuditedStore.allCases)
     func holds(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
-        defer { stage.remove() }
         try stage.everything()
         let report = try stage.audit()
         #expect(report.words == [])
@@ -32,14 +31,12 @@ import Testing
     @Test("Nothing at all holds")
     func empty() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         #expect(try stage.audit().verdict == .holds)
     }
 
     @Test("What is under way is not asked for", arguments: AuditedStore.allCases)
     func underWay(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         // Decided, not told yet, and not passed; and one that nobody has looked at.
         _ = try stage.write(
@@ -54,7 +51,6 @@ import Testing
     @Test("An event that was owed before the audit and published during it is told")
     func publishedMeanwhile() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grantMeanwhile()
         let report = try stage.audit()
         #expect(report.verdict == .holds)
@@ -63,7 +59,6 @@ import Testing
     @Test("A grant that came during the audit and is owed is told")
     func owedMeanwhile() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.hold("s1")
         _ = stage.submit("s2")
         stage.topics.beforeReading(.submitted) { try? stage.grantWaiting("1001") }
@@ -73,7 +68,6 @@ import Testing
     @Test("A purchase of one id in both environments is two purchases")
     func environments() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         stage.tell(
             try stage.write(
@@ -86,7 +80,6 @@ import Testing
     @Test("A record that ended workers is quarantined, whatever is in it")
     func poison() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         let record = stage.submit("s1")
         stage.topics.publish(QuarantinedEvent.event(of: record, reason: "ends workers"), at: stage.now)
         try stage.complete()
@@ -96,7 +89,6 @@ import Testing
     @Test("Offsets that an operator has passed are told by their stubs, owed or published")
     func passed() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         _ = stage.submit("s2")
         _ = stage.submit("", value: Array("no JSON".utf8))
@@ -112,7 +104,6 @@ import Testing
     @Test("The next audit begins before whatever this one found unsettled")
     func next() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         stage.now = stage.now.advanced(by: .seconds(3_600))
         let settled = try stage.audit()
@@ -127,7 +118,6 @@ import Testing
     @Test("An audit since a moment names nothing older, and finds older outcomes of younger records")
     func since() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001", isTold: false)
         try stage.grant("s2", "1002")
         stage.now = stage.now.advanced(by: .seconds(3 * 86_400))
@@ -148,7 +138,6 @@ import Testing
     @Test("Records that have left the input topic make an audit incomplete, unless only later ones are asked for")
     func removedRecords() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         stage.now = stage.now.advanced(by: .seconds(3_600))
         try stage.grant("s2", "1002")
@@ -164,7 +153,6 @@ import Testing
     @Test("An event that may have left its topic again is not missed, and a later one is")
     func removedEvents() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         stage.now = stage.now.advanced(by: .seconds(3_600))
         try stage.grant("s2", "1002")
@@ -181,7 +169,6 @@ import Testing
     @Test("Records that left the input topic before anybody decided them are named")
     func removedBeforeTheyWereComplete() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         _ = stage.submit("s2")
         _ = stage.submit("s3")
@@ -196,7 +183,6 @@ import Testing
         arguments: [Topic.submitted, .granted, .failed, .quarantined])
     func denied(_ topic: Topic) throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.everything()
         stage.topics.change(topic) { log in
             log.error = .denied(KafkaFailure(code: 29, name: "TOPIC_AUTHORIZATION_FAILED", text: "denied"))
@@ -215,7 +201,6 @@ import Testing
         arguments: [Topic.submitted, .granted, .failed, .quarantined])
     func damaged(_ topic: Topic) throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.everything()
         stage.topics.change(topic) { $0.damage = (0, Self.damage) }
         let report = try stage.audit()
@@ -228,7 +213,6 @@ import Testing
     @Test("Where the oldest record that is left or not complete is damaged, the rest is looked at")
     func damagedFirst() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         try stage.grant("s2", "1002")
         stage.topics.truncate(.granted, before: 1)
@@ -249,7 +233,6 @@ import Testing
         arguments: [Topic.submitted, .granted, .failed, .quarantined])
     func removedMeanwhile(_ topic: Topic) throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.everything()
         stage.topics.beforeReading(topic) { [topics = stage.topics] in topics.truncate(topic, before: 1) }
         let report = try stage.audit()
@@ -263,7 +246,6 @@ import Testing
     @Test("Events that leave their topic while it is read are not missed, and none of them is mended")
     func removedEventsMeanwhile() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         for number in 1...3 { try stage.grant("s\(number)", TransactionID("100\(number)")) }
         try stage.fail("s4")
         for topic in [Topic.granted, .failed] {
@@ -285,7 +267,6 @@ import Testing
     @Test("Records that leave before the moment that an audit looks from are none of its business")
     func removedBeforeSince() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         stage.now = stage.now.advanced(by: .seconds(3_600))
         let since = stage.now
@@ -299,7 +280,6 @@ import Testing
     @Test("An event that was published during the audit and has left its topic again is not missed")
     func publishedAndRemovedMeanwhile() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         let topics = stage.topics
         try stage.grantMeanwhile { topics.truncate(.granted, before: topics.log(.granted).end) }
         let report = try stage.audit()
@@ -310,7 +290,6 @@ import Testing
     @Test("A record that leaves its topic before it is looked at again is told of")
     func removedBeforeTheSecondLook() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         _ = stage.submit("s1")
         try stage.complete()
         let topics = stage.topics
@@ -325,7 +304,6 @@ import Testing
     @Test("A quarantined copy that leaves its topic during the second look is not missed")
     func copyRemovedMeanwhile() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         let record = try stage.quarantine(isTold: false)
         let topics = stage.topics
         topics.beforeReading(.submitted) {
@@ -340,7 +318,6 @@ import Testing
     @Test("A topic that was made anew is not looked at")
     func madeAnew() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         try stage.grant("s2", "1002")
         stage.topics.change(.submitted) { $0 = TopicsInMemory.Log() }
@@ -350,7 +327,6 @@ import Testing
     @Test("Old rows do not speak for the records of a topic that was made anew")
     func madeAnewAndPassed() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         stage.topics.change(.submitted) { $0 = TopicsInMemory.Log() }
         _ = stage.submit("other")
@@ -360,7 +336,6 @@ import Testing
     @Test("Rows of a later version are counted, and their events are not compared", arguments: AuditedStore.allCases)
     func laterVersion(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         try stage.fail("s2")
         try stage.sql("UPDATE grants SET format = 99; UPDATE answers SET format = 99")
@@ -373,7 +348,6 @@ import Testing
     @Test("What was pruned is not looked at, and what came later is", arguments: AuditedStore.allCases)
     func pruned(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
-        defer { stage.remove() }
         try stage.fail("s1")
         stage.now = stage.now.advanced(by: .seconds(3_600))
         try AuditStage.prune(stage.ledger, before: stage.now)
@@ -389,7 +363,6 @@ import Testing
     @Test("What is pruned during the audit is forgotten, not lost", arguments: AuditedStore.allCases)
     func prunedMeanwhile(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
-        defer { stage.remove() }
         try stage.fail("s1")
         stage.now = stage.now.advanced(by: .seconds(3_600))
         let before = stage.now
@@ -405,7 +378,6 @@ import Testing
     @Test("What was decided again after a backup is named, and breaks nothing", arguments: AuditedStore.allCases)
     func decidedAgain(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         try stage.fail("s2")
         // The second decisions' copies, which came later.
@@ -427,7 +399,6 @@ import Testing
     @Test("An erased user's grant may have been told with any bytes, and an imported one need not be told")
     func erasedAndImported() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         try stage.grant("s2", "1002", user: "player-2", isTold: false)
         try stage.sql("UPDATE grants SET verified_by = 'import' WHERE transaction_id = '1002'")
@@ -448,7 +419,6 @@ import Testing
     @Test("A group without offsets, and another group's ledger, are told of")
     func groups() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         _ = stage.submit("s1")
         #expect(try stage.audit().gaps == ["never_read receipts.submitted"])
         #expect(try stage.audit(group: "other").gaps.contains("foreign_ledger ledger"))
@@ -457,7 +427,6 @@ import Testing
     @Test("A standby that may be behind is not blamed for the events of its newest rows")
     func standby() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("s1", "1001")
         let events = try stage.write(
             try stage.submission(stage.submit("s2")), .grant([AuditStage.purchase("1002")], by: .verifyReceipt))
@@ -473,7 +442,6 @@ import Testing
     @Test("A standby is not blamed for what its outbox may owe no more")
     func standbyOutbox() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         for event in try stage.grant("s1", "1001", isTold: false) { try stage.owe(event.key) }
         try stage.grant("s2", "1002", owesCall: true)
         let grants = try stage.ledger.grants(GrantQuery(transactionID: "1002"))

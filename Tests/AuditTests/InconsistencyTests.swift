@@ -237,7 +237,6 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
     @Test("Each is found, and told apart", arguments: PlantedInconsistency.all, AuditedStore.allCases)
     func found(_ planted: PlantedInconsistency, _ store: AuditedStore) throws {
         let stage = try AuditStage(store)
-        defer { stage.remove() }
         try stage.everything()
         try planted.spoil(stage)
         let report = try stage.audit()
@@ -250,7 +249,6 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
     func repaired(_ store: AuditedStore) throws {
         for planted in PlantedInconsistency.all where planted.isMended {
             let other = try AuditStage(store)
-            defer { other.remove() }
             try planted.spoil(other)
             let untold = try other.audit().mendable
             let note = OperatorNote(actor: "anna", reason: "the topic was restored", at: other.now)
@@ -272,7 +270,6 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
             "UPDATE answers SET reason = 'unknown_app' WHERE submission_id = 'x2'",
         ] {
             let stage = try AuditStage(store)
-            defer { stage.remove() }
             try stage.grant("x1", "2001")
             try stage.fail("x2")
             try stage.sql(change)
@@ -285,7 +282,6 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
     @Test("An event that comes altered during the audit is not mended by another one")
     func alteredMeanwhile() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grantMeanwhile {
             PlantedInconsistency.changed(.granted) { record in
                 InputRecord(
@@ -302,7 +298,6 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
     @Test("A record without a row is named by what its subject says", arguments: [Topic.granted, .failed])
     func subjects(_ topic: Topic) throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         let id = "0b7d9a52-0000-5000-8000-000000000001"
         for headers in [[RecordHeader("ce_id", id)], []] {
             stage.topics.append(
@@ -317,7 +312,6 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
     @Test("An inconsistency names what a person needs to find it")
     func names() throws {
         let stage = try AuditStage()
-        defer { stage.remove() }
         try stage.grant("x1", "2001", isTold: false)
         let found = try #require(try stage.audit().inconsistencies.first)
         #expect(found.app == AuditStage.app)

@@ -1,5 +1,7 @@
 import AppStore
+import CertificateMaking
 import Contract
+import FileTesting
 import Testing
 
 @testable import Configuration

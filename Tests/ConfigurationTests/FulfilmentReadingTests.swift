@@ -1,4 +1,5 @@
 import Contract
+import FileTesting
 import Fulfilment
 import Testing
 

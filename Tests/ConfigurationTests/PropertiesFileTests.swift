@@ -1,3 +1,4 @@
+import FileTesting
 import Testing
 
 @testable import Configuration

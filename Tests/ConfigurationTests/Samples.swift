@@ -1,3 +1,4 @@
+import FileTesting
 import Foundation
 
 @testable import Configuration
@@ -14,17 +15,6 @@ enum Repository {
         // Tests/ConfigurationTests/Repository.swift
         (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }.path + "/" + path
     }
-}
-
-/// A private key of the kind that App Store Connect gives out, made for tests.
-enum SampleKey {
-    static let pem = """
-        -----BEGIN PRIVATE KEY-----
-        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBxpef9DWetR3yVKw
-        Qww8sAedmOJYzybjYy5m9lWQI0GhRANCAATqW57kLqz4KmlrUMBTQ0+E38BWUEys
-        3IVIxGXwnfu7a6NXU9fh+WF1X2CnGN395QeuAeXz353VDbkD9iZuH91R
-        -----END PRIVATE KEY-----
-        """
 }
 
 /// Settings that a worker could start with.
@@ -45,34 +35,5 @@ struct SampleSettings {
     func load(_ more: [String: String] = [:]) throws(ConfigurationError) -> WorkerConfiguration {
         let environment = environment.merging(more) { _, new in new }
         return try WorkerConfiguration(SettingValues.load(file: nil, environment: environment))
-    }
-}
-
-/// A folder for one test's files, gone when the test is over.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    /// Writes a file and returns its path.
-    func write(_ text: String, to name: String) throws -> String {
-        try write(Data(text.utf8), to: name)
-    }
-
-    func write(_ bytes: [UInt8], to name: String) throws -> String { try write(Data(bytes), to: name) }
-
-    func write(_ data: Data, to name: String) throws -> String {
-        let file = path + "/" + name
-        let folder = (file as NSString).deletingLastPathComponent
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try data.write(to: URL(filePath: file))
-        return file
     }
 }

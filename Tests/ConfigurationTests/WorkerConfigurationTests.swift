@@ -1,5 +1,6 @@
 import AppStore
 import Contract
+import FileTesting
 import Logging
 import Testing
 

@@ -51,15 +51,8 @@ struct KeyTests {
 
     @Test("a key whose halves do not belong together is damaged: what it signs nobody takes")
     func halves() throws {
-        let text = """
-            -----BEGIN PRIVATE KEY-----
-            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBxpef9DWetR3yVKw
-            Qww8sAedmOJYzybjYy5m9lWQI0GhRANCAATqW57kLqz4KmlrUMBTQ0+E38BWUEys
-            3IVIxGXwnfu7a6NXU9fh+WF1X2CnGN395QeuAeXz353VDbkD9iZuH91R
-            -----END PRIVATE KEY-----
-            """
-        _ = try PrivateKey(p256PEM: text)
-        let damaged = text.replacing("Bxpef9", with: "Cxpef9")
+        _ = try PrivateKey(p256PEM: SampleKey.pem)
+        let damaged = SampleKey.pem.replacing("Bxpef9", with: "Cxpef9")
         #expect(throws: PrivateKey.Unusable.unreadable) { try PrivateKey(p256PEM: damaged) }
     }
 

@@ -8,12 +8,14 @@ import Testing
 @testable import LedgerPostgres
 
 @Suite struct CutTests {
+    private let database: TemporaryLedger
+
+    init() throws { database = try TemporaryLedger() }
+
     @Test(
         "A session that is cut at any round trip of its writes leaves nothing half done, and the same writes again end as if it had not been",
         arguments: PostgresProxy.Moment.allCases, UInt64(0)..<4)
     func cut(_ cut: PostgresProxy.Moment, seed: UInt64) throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         _ = try database.subject().own()
         let proxy = try PostgresProxy(database.server)
         defer { proxy.stop() }

@@ -36,14 +36,11 @@ extension TemporaryLedger {
         return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Runs a block with a ledger that is made in it, and with the roles. Database and roles go with the block.
+    /// Runs a block with a ledger that is made in it, and with the roles, which go with the block.
     func withRoles(_ body: () throws -> Void) throws {
         try PostgresLedger.migrate(configuration())
         try makeRoles()
-        defer {
-            removeRoles()
-            remove()
-        }
+        defer { removeRoles() }
         try body()
     }
 

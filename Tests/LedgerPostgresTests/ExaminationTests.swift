@@ -16,7 +16,6 @@ import Testing
     @Test("Server, durability, clock, schema and rights are found; what is wrong is said, and not more")
     func all() throws {
         let database = try TemporaryLedger(on: PostgresServer(settings: ["full_page_writes = off"]))
-        defer { database.remove() }
         let before = try findings(database)
         #expect(Set(before.keys) == ["server", "durability", "clock"], "there is no ledger yet")
         try PostgresLedger.migrate(database.configuration())

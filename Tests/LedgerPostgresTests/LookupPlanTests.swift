@@ -8,6 +8,10 @@ import Testing
 
 @Suite("Plans of look-ups")
 struct LookupPlanTests {
+    private let database: TemporaryLedger
+
+    init() throws { database = try TemporaryLedger() }
+
     /// Rows of many users, so that the planner knows that ids are rare.
     static let filling = """
         INSERT INTO partitions (topic, partition) VALUES ('t', 0);
@@ -29,8 +33,6 @@ struct LookupPlanTests {
 
     @Test("A look for a word finds each table's rows by an index of ids", arguments: [true, false])
     func plans(hasStatistics: Bool) throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         let configuration = try database.configuration()
         try PostgresLedger.migrate(configuration)
         let ledger = try PostgresLedger(configuration)
@@ -58,8 +60,6 @@ struct LookupPlanTests {
 
     @Test("A submission's look takes four round trips, and one for a word three")
     func roundTrips() throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         _ = try database.subject().own()
         let proxy = try PostgresProxy(database.server)
         defer { proxy.stop() }
@@ -74,8 +74,6 @@ struct LookupPlanTests {
 
     @Test("Many words and submissions are asked for by as many statements as one")
     func together() throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         _ = try database.subject().own()
         let ledger = try PostgresLedger(try database.configuration())
         try ledger.connection.script(Self.filling)
@@ -96,8 +94,6 @@ struct LookupPlanTests {
 
     @Test("Pages with different bounds are asked for together, and those that lose rows go on")
     func pages() throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         _ = try database.subject().own()
         let ledger = try PostgresLedger(try database.configuration())
         try ledger.connection.script(Self.filling)

@@ -27,10 +27,6 @@ import Testing
     @Test("A ledger of each former version becomes what a new one is, and keeps its rows", arguments: 1...newest)
     func former(version: Int) throws {
         let new = try TemporaryLedger()
-        defer {
-            ledger.remove()
-            new.remove()
-        }
         #expect(try ledger.opening(.later.through(version)).migrate() == (0, version))
         try ledger.addRows(of: version)
         let before = try ledger.content(of: version, without: Self.parting)
@@ -53,7 +49,6 @@ import Testing
 
     @Test("No step breaks the programs of the version before", arguments: 1..<Migrations.later.newest)
     func onlyAdds(version: Int) throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.later.through(version)).migrate()
         let before = try ledger.parts()
         _ = try ledger.opening(.later.through(version + 1)).migrate()
@@ -75,7 +70,6 @@ import Testing
             ("DROP TABLE measure", "column measure.content"),
         ])
     func breaks(sql: String, part: String) throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.postgres).migrate()
         let before = try ledger.parts()
         _ = try ledger.opening(.postgres.adding(sql)).migrate()
@@ -84,7 +78,6 @@ import Testing
 
     @Test("Open sessions of the version before see the same after a step, and so do new ones")
     func read() throws {
-        defer { ledger.remove() }
         let subject = try ledger.subject()
         try ledger.addRows(of: Self.newest)
         let before = try LedgerContent(of: subject.ledger)
@@ -97,7 +90,6 @@ import Testing
 
     @Test("A program refuses a ledger that is older than its own, and one that is two steps ahead")
     func refused() throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.postgres).migrate()
         let older = detail { _ = try ledger.opening(.later).open() }
         #expect(older?.word == "unusable")
@@ -120,7 +112,6 @@ import Testing
             ("SELECT pg_terminate_backend(pg_backend_pid())", "unavailable", "terminating connection"),
         ])
     func interrupted(last: String, word: String, text: String) throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.postgres).migrate()
         try ledger.addRows(of: Self.newest)
         let before = (try ledger.parts(), try ledger.content(of: Self.newest))
@@ -137,7 +128,6 @@ import Testing
         "Steps with a gap or in another order are carried out nowhere",
         arguments: [[2], [1, 3], [2, 1], [1, 1], [0, 1]])
     func order(versions: [Int]) throws {
-        defer { ledger.remove() }
         let steps = Migrations(versions.map { Migration($0, "a step", "CREATE TABLE t\($0) (one integer);") })
         let refused = detail { _ = try ledger.opening(steps).migrate() }
         #expect(refused?.word == "unusable")
@@ -148,7 +138,6 @@ import Testing
 
     @Test("Processes that migrate at once carry a step out once")
     func atOnce() throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.postgres).migrate()
         try ledger.addRows(of: Self.newest)
         let other = try PostgresConnection(ledger.configuration().options, .forTests)
@@ -173,7 +162,6 @@ import Testing
 
     @Test("A step may take long, and waits for a table no longer than workers can wait behind it")
     func limits() throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.postgres).migrate()
         let found = "SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout') AS found"
         _ = try ledger.opening(.postgres.adding("CREATE TABLE limits AS \(found);")).migrate()

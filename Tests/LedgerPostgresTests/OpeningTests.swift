@@ -26,7 +26,6 @@ import Testing
 
     @Test("A database without a ledger, and a ledger of another version, are told apart, and no worker begins there")
     func versions() throws {
-        defer { database.remove() }
         func detail() -> String {
             guard case .unusable(let detail) = open() else { return "" }
             return detail
@@ -47,7 +46,6 @@ import Testing
 
     @Test("Processes that make one ledger at once make one")
     func migrations() async throws {
-        defer { database.remove() }
         let configuration = try database.configuration()
         let ids = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<4 {
@@ -63,7 +61,6 @@ import Testing
 
     @Test("A tables' owner is needed to make a ledger, and a person is told so")
     func rights() throws {
-        defer { database.remove() }
         let role = "stranger_\(database.database)"
         try database.server.run(
             "CREATE ROLE \(role) LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC", database: database.database)
@@ -80,7 +77,6 @@ import Testing
 
     @Test("A ledger that takes another's place under a worker ends the worker's sessions, all of them")
     func replaced() throws {
-        defer { database.remove() }
         let configuration = try database.configuration()
         try PostgresLedger.migrate(configuration)
         let sessions = [try PostgresLedger(configuration), try PostgresLedger(configuration)]
@@ -101,7 +97,6 @@ import Testing
 
     @Test("A write of grants alone finds as well that another ledger has taken its place")
     func replacedUnderFastWrite() throws {
-        defer { database.remove() }
         let subject = try database.subject()
         try subject.own()
         // Only a grant of a product that the session has seen committed is written alone.
@@ -118,7 +113,6 @@ import Testing
 
     @Test("A product counts as written once a grant of it is: nothing else makes its app the ledger's")
     func knownProducts() throws {
-        defer { database.remove() }
         try database.subject().own()
         let ledger = try PostgresLedger(try database.configuration())
         let stale = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), generation: 0)
@@ -130,7 +124,6 @@ import Testing
 
     @Test("A worker that had its ledger waits for it, whatever a person has to mend")
     func reopened() throws {
-        defer { database.remove() }
         let configuration = try database.configuration()
         try PostgresLedger.migrate(configuration)
         _ = try PostgresLedger(configuration)
@@ -151,7 +144,6 @@ import Testing
 
     @Test("A number that is given again drops no row in silence", arguments: [false, true])
     func numbers(isGrant: Bool) throws {
-        defer { database.remove() }
         let subject = try database.subject()
         try subject.own()
         // One number or two that came again are passed by further tries.
@@ -171,7 +163,6 @@ import Testing
 
     @Test("A sequence that is behind its table ends an import: no line counts that is not in the ledger")
     func importedNumbers() throws {
-        defer { database.remove() }
         let subject = try database.subject()
         func grants(_ lines: ClosedRange<Int>) -> [Grant] {
             lines.map { Samples.imported(TransactionID("\($0)"), line: $0) }
@@ -188,7 +179,6 @@ import Testing
 
     @Test("A primary that does not know of its end is no place for a worker that has seen the next one")
     func outlived() throws {
-        defer { database.remove() }
         let mark = LedgerMark()
         let first = LedgerPlace(id: "a", timeline: "00000001")
         let second = LedgerPlace(id: "a", timeline: "0000000A")
@@ -204,7 +194,6 @@ import Testing
             PostgresFailure.unreachable("outlived"), .unfit("another ledger"), .options("a password is wanted"),
         ])
     func nextHost(first: PostgresFailure) throws {
-        defer { database.remove() }
         let server = database.server
         let hosts = "host=\(server.folder),\(server.folder)&port=\(server.port),\(server.port)"
         let options = try PostgresOptions(url: "postgres://postgres@/\(database.database)?\(hosts)&connect_timeout=180")
@@ -227,7 +216,6 @@ import Testing
 
     @Test("A take-over uses up a number only for a partition that has none")
     func partitionNumbers() throws {
-        defer { database.remove() }
         let subject = try database.subject()
         for generation in 1...5 { try subject.own(Int64(generation)) }
         let next = PartitionOwnership(
@@ -238,7 +226,6 @@ import Testing
 
     @Test("A write for a partition that nobody has taken over makes none known")
     func unknownPartition() throws {
-        defer { database.remove() }
         let subject = try database.subject()
         let failed = Samples.fail(Samples.submission("s1"))
         #expect(try subject.ledger.write([failed]) == [.notOwned])
@@ -247,7 +234,6 @@ import Testing
 
     @Test("A process that had one ledger ends where another has taken its place")
     func anotherLedger() throws {
-        defer { database.remove() }
         let configuration = try database.configuration()
         try PostgresLedger.migrate(configuration)
         let ledger = try PostgresLedger(configuration)
@@ -265,7 +251,6 @@ import Testing
 
     @Test("Rows are due by the database's clock, whatever this host's says")
     func clock() throws {
-        defer { database.remove() }
         var configuration = try database.configuration()
         configuration.clock = nil
         try PostgresLedger.migrate(configuration)
@@ -291,7 +276,6 @@ import Testing
 
     @Test("How far the ledger's clock is ahead of this host's is known with each call")
     func clockLead() throws {
-        defer { database.remove() }
         var configuration = try database.configuration()
         configuration.clock = { Timestamp(milliseconds: WallClock.milliseconds + 3_600_000) }
         try PostgresLedger.migrate(configuration)
@@ -302,7 +286,6 @@ import Testing
 
     @Test("One sample of what waits serves all workers for a while")
     func sampled() throws {
-        defer { database.remove() }
         var configuration = try database.configuration()
         configuration.sampleMilliseconds = 9_000
         try PostgresLedger.migrate(configuration)
@@ -318,7 +301,6 @@ import Testing
 
     @Test("Of large tables a part is counted, and what is rare in them is there all the same")
     func sampledInPart() throws {
-        defer { database.remove() }
         var configuration = try database.configuration()
         configuration.samplePages = 64
         configuration.sampleRows = 1_000
@@ -363,7 +345,6 @@ import Testing
 
     @Test("Queries that workers make often go by their indexes")
     func plans() throws {
-        defer { database.remove() }
         let configuration = try database.configuration()
         try PostgresLedger.migrate(configuration)
         let connection = try PostgresLedger(configuration).connection
@@ -400,7 +381,6 @@ import Testing
 
     @Test("The roles of the documentation may do what they have to, and no worker may take a grant back")
     func roles() throws {
-        defer { database.remove() }
         try PostgresLedger.migrate(database.configuration())
         try database.makeRoles()
         defer { database.removeRoles() }

@@ -8,7 +8,6 @@ import Testing
 extension RaceTests {
     @Test("A result of a row that another session is taking counts for nothing")
     func takenMeanwhile() throws {
-        defer { database.remove() }
         let submission = Samples.submission("s1")
         _ = try ledger.write([Samples.wait(submission, delay: 0)])
         let due = try ledger.takeDue([DueRequest(endpoint: Samples.endpoint, limit: 1)], bytes: .max)
@@ -22,7 +21,6 @@ extension RaceTests {
 
     @Test("Rows that another session is about to take are left to it, and nobody waits for them")
     func skipped() throws {
-        defer { database.remove() }
         // Nothing waits here, so the limit ends only what must not be.
         var configuration = configuration
         configuration.settings.lock = .milliseconds(100)
@@ -52,7 +50,6 @@ extension RaceTests {
         "A worker that comes to a new ledger beside another one knows whose it is",
         arguments: [("COMMIT", "another"), ("ROLLBACK", "grantor")])
     func bound(end: String, owner: String) throws {
-        defer { database.remove() }
         let rival = "INSERT INTO consumer_group (one, name, topics) VALUES (1, 'another', 'a,b,c,d')"
         let found = try call(while: [rival], then: end) { try $0.bind(to: Samples.group) }
         #expect(found.name == owner)
@@ -61,7 +58,6 @@ extension RaceTests {
 
     @Test("Two sessions that take due rows at once take different ones, and no number comes twice")
     func leases() async throws {
-        defer { database.remove() }
         for number in 0..<60 {
             let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
             _ = try ledger.write([Samples.wait(submission, delay: 0)])

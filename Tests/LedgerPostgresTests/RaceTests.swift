@@ -102,7 +102,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("Workers that claim the same purchases at once grant each once, whatever form their writes have")
     func claims() async throws {
-        defer { database.remove() }
         let configuration = configuration
         let created = try await withThrowingTaskGroup(of: Int.self) { group in
             for worker in 0..<4 {
@@ -118,7 +117,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A write that waited for a take-over of its partition counts for nothing", arguments: [false, true])
     func takenOver(isFast: Bool) throws {
-        defer { database.remove() }
         let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: !isFast)
         let result = try write(
             decision, while: "SELECT 1 FROM partitions FOR UPDATE", "UPDATE partitions SET generation = 2",
@@ -129,7 +127,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A take-over waits for the writes under way, and knows of the records that they have written")
     func takesOver() throws {
-        defer { database.remove() }
         _ = try ledger.write([Samples.grant(Samples.submission("s1", offset: 7), Samples.purchase("1"))])
         try takeGrantsOut()
         let takeOver = TakeOver(ownership: Samples.ownership(2), owner: "worker", committed: nil)
@@ -143,7 +140,6 @@ final class Working<Value: Sendable>: Sendable {
     /// locks on it. Only a take-over that changes a key is in its way.
     @Test("A statement that began before a take-over finds its partition's row taken, whatever happened to it since")
     func begunBefore() throws {
-        defer { database.remove() }
         let configuration = configuration
         func session() throws -> PostgresConnection {
             try PostgresConnection(configuration.options, configuration.settings)
@@ -177,7 +173,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A take-over waits for checkpoints of its topic, by which the ledger knows it")
     func topics() throws {
-        defer { database.remove() }
         let partition = TopicPartition(topic: Samples.partition.topic, partition: 4)
         let takeOver = TakeOver(
             ownership: PartitionOwnership(partition: partition, generation: Generation(rawValue: 2)), owner: "worker",
@@ -190,7 +185,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("What begins to wait for somebody else is not told by a worker that cannot see it yet")
     func pendingUnderWay() throws {
-        defer { database.remove() }
         let submission = Samples.submission("s1")
         _ = try ledger.write([Samples.wait(submission, delay: 0)])
         let entry = OutboxEntry(
@@ -206,7 +200,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A checkpoint holds no write up")
     func checkpointed() throws {
-        defer { database.remove() }
         try other.run(all: "BEGIN", "UPDATE partitions SET next_offset = 5")
         let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true)
         #expect(try ledger.write([decision])[0].outcome == .granted(created: 1))
@@ -214,7 +207,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A purchase that another session grants meanwhile is its user's", arguments: [false, true])
     func granted(isFast: Bool) throws {
-        defer { database.remove() }
         let rival = Samples.grant(Samples.submission("s2", user: "player-2"), Samples.purchase("1"))
         #expect(try ledger.write([rival])[0].outcome == .granted(created: 1))
         try takeGrantsOut()
@@ -226,7 +218,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A purchase whose grant by another session is rolled back is granted")
     func rolledBack() throws {
-        defer { database.remove() }
         let rival = Samples.grant(Samples.submission("s2", user: "player-2"), Samples.purchase("1"))
         _ = try ledger.write([rival])
         try takeGrantsOut()
@@ -238,7 +229,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("An answer that another session gives meanwhile stands, and its bytes are the ones that are told")
     func answered() throws {
-        defer { database.remove() }
         let submission = Samples.submission("s1")
         let first = Samples.fail(submission, .unknownProduct, at: 1)
         let told = try ledger.write([first])[0].events
@@ -253,7 +243,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A failure that another session puts in a repeat's place stays, and no other is told under its id")
     func replacedRepeat() throws {
-        defer { database.remove() }
         let owner = Samples.submission("s0")
         _ = try ledger.write([Samples.grant(owner, Samples.purchase("1"))])
         let repeated = Samples.submission("s1", offset: 8)
@@ -288,7 +277,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A failure beside a grant of one submission hides no grant: whoever reads the grant finds it")
     func failedBesideGranted() throws {
-        defer { database.remove() }
         // The grant is not committed when the failure looks for it, and no key is common to both.
         let submission = Samples.submission("s1")
         let grant = Samples.grant(submission, Samples.purchase("1"))
@@ -306,7 +294,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A submission that can be decided in part alone leaves nothing, and the rest of its batch is written")
     func withdrawn() throws {
-        defer { database.remove() }
         // A row that is refused, and that no statement finds.
         try other.script(
             """
@@ -341,7 +328,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A write that a deadlock ended is tried again", arguments: [false, true])
     func deadlock(isFast: Bool) throws {
-        defer { database.remove() }
         let batch = try claims(isFast: isFast)
         // The session that looks for a deadlock and finds one is its victim. The other session never looks.
         try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1ms'")
@@ -363,7 +349,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("Grants are locked in the order of their keys, in whatever order a batch has them", arguments: [false, true])
     func order(isFast: Bool) throws {
-        defer { database.remove() }
         let batch = try Array(claims(isFast: isFast).reversed())
         // A write that waits for 1 holds neither 2 nor 3, so the other session may have them as well.
         try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1h'")

@@ -5,10 +5,12 @@ import Testing
 
 @Suite("Somebody who only reads", .timeLimit(.minutes(5)))
 struct ReaderLimitTests {
+    private let database: TemporaryLedger
+
+    init() throws { database = try TemporaryLedger() }
+
     @Test("waits no longer than the limit, for a statement and for an opening")
     func limit() throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         let configuration = try database.configuration()
         try PostgresLedger.migrate(configuration)
         let reading = configuration.reading(within: .milliseconds(800))
@@ -36,8 +38,6 @@ struct ReaderLimitTests {
 
     @Test("asks no host once the time for all of them is over")
     func opening() throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         var configuration = try database.configuration()
         configuration.settings.opening = .zero
         let failure = #expect(throws: PostgresFailure.self) {

@@ -29,7 +29,6 @@ import Testing
 
     @Test("A submission that is given up while another session answers it is looked at again")
     func abandoned() throws {
-        defer { database.remove() }
         let submission = Samples.submission("s1")
         try subject.write(Samples.wait(submission))
         try plant("IF nextval('insertions') = 1 THEN RETURN NULL; END IF;", before: "answers")
@@ -40,7 +39,6 @@ import Testing
 
     @Test("A batch that takes the server too long is written in parts", .timeLimit(.minutes(5)))
     func parts() throws {
-        defer { database.remove() }
         try plant("PERFORM pg_sleep(0.02);", before: "grants")
         var configuration = try database.configuration()
         configuration.settings.statement = .milliseconds(400)

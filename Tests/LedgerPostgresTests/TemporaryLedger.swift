@@ -15,7 +15,7 @@ final class ManualClock: Sendable {
 }
 
 /// A database of its own for one ledger, on the server that tests share.
-struct TemporaryLedger {
+final class TemporaryLedger: Sendable {
     private static let names = Atomic<Int>(0)
 
     let clock = ManualClock()
@@ -52,9 +52,9 @@ struct TemporaryLedger {
         try PostgresLedger.migrate(configuration)
         return ConformanceSubject(
             ledger: try PostgresLedger(configuration), other: try PostgresLedger(configuration),
-            setClock: { clock.set($0) }, run: { try server.run($0, database: database) })
+            setClock: { self.clock.set($0) }, run: { try self.server.run($0, database: self.database) })
     }
 
-    /// Connections count on the server, so it goes with its test.
-    func remove() { _ = try? server.run("DROP DATABASE \(database) WITH (FORCE)") }
+    /// Connections count on the server, so it goes with the suite that has it.
+    deinit { _ = try? server.run("DROP DATABASE \(database) WITH (FORCE)") }
 }

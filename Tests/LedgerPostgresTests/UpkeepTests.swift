@@ -43,7 +43,6 @@ struct UpkeepTests {
     @Test("Rows of a user are found by an index, and rows of places by their places", arguments: [true, false])
     func plans(hasStatistics: Bool) throws {
         let database = try TemporaryLedger()
-        defer { database.remove() }
         try PostgresLedger.migrate(database.configuration())
         let ledger = try PostgresLedger(database.configuration())
         try ledger.connection.script(LookupPlanTests.filling)

@@ -8,10 +8,12 @@ import Testing
 
 @Suite("Plans of writes")
 struct WritePlanTests {
+    private let database: TemporaryLedger
+
+    init() throws { database = try TemporaryLedger() }
+
     @Test("The rows of a batch are gone through once, however many partitions they come from")
     func fastInsertion() throws {
-        let database = try TemporaryLedger()
-        defer { database.remove() }
         try database.subject().own()
         let ledger = try PostgresLedger(try database.configuration())
         // The first one makes its product known to the session, and so the second one goes the fast path.

@@ -25,7 +25,6 @@ import Testing
 
     @Test("A commit beyond the log's bound moves its pages, so that the log begins anew")
     func bounded() throws {
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let database = try SQLiteLedger(file.configuration).database
         for _ in 0..<4 { try changed(database) }
@@ -35,7 +34,6 @@ import Testing
 
     @Test("Small commits leave their pages in the log")
     func kept() throws {
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let before = try bytes()
         let ledger = try SQLiteLedger(file.configuration)
@@ -45,7 +43,6 @@ import Testing
 
     @Test("A transaction that changes nothing moves no pages of others")
     func unchanged() throws {
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let database = try SQLiteLedger(file.configuration).database
         try changed(database)
@@ -58,7 +55,6 @@ import Testing
 
     @Test("Beside a writer no page is moved, and nobody waits; the next commit moves all")
     func excluded() throws {
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let database = try SQLiteLedger(file.configuration).database
         let writer = try SQLiteLedger(file.configuration).database

@@ -5,10 +5,10 @@ import LedgerSQLite
 import Testing
 
 @Suite struct ConcurrencyTests {
+    private let file = TemporaryLedger()
+
     @Test("Connections that claim the same purchases at once grant each once")
     func races() async throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let configuration = file.configuration
         try await withThrowingTaskGroup(of: Int.self) { group in

@@ -10,6 +10,8 @@ import Testing
 @testable import LedgerSQLite
 
 @Suite struct KillTests {
+    private let file = TemporaryLedger()
+
     /// Copies a ledger's files before each statement: what a process leaves that is killed there.
     private final class Copies {
         let file: TemporaryLedger
@@ -30,8 +32,6 @@ import Testing
 
     @Test("A process that is killed between any two statements leaves whole calls", arguments: UInt64(100)..<104)
     func killed(seed: UInt64) throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let ledger = try SQLiteLedger(file.configuration)
         let copies = Copies(of: file)
@@ -66,8 +66,6 @@ import Testing
 
     @Test("A process that is killed within a transaction holds nothing up and leaves nothing of it")
     func killedProcess() async throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         let path = file.path
         try SQLiteLedger.migrate(file.configuration)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

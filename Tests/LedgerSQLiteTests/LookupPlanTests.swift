@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Plans of look-ups")
 struct LookupPlanTests {
+    private let folder = TemporaryLedger()
+
     @Test("A look for a word finds each table's rows by an index of ids", arguments: ["o-1", "1000001"])
     func plans(word: String) throws {
-        let folder = TemporaryLedger()
-        defer { folder.remove() }
         try SQLiteLedger.migrate(folder.configuration)
         let ledger = try SQLiteLedger(folder.configuration)
         _ = try ledger.find(word, limit: 50)

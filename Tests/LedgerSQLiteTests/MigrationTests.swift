@@ -27,10 +27,6 @@ import Testing
     @Test("A ledger of each former version becomes what a new one is, and keeps its rows", arguments: 1...newest)
     func former(version: Int) throws {
         let new = TemporaryLedger()
-        defer {
-            ledger.remove()
-            new.remove()
-        }
         #expect(try ledger.opening(.later.through(version)).migrate() == (0, version))
         try ledger.addRows(of: version)
         let before = try ledger.content(of: version, without: Self.parting)
@@ -45,7 +41,6 @@ import Testing
 
     @Test("A step stays as a release has had it")
     func unchanged() {
-        defer { ledger.remove() }
         #expect(Migrations.sqlite.changes(since: ["26c2a625d3b3bc75"]).isEmpty)
         let changed = Migrations([Migration(1, "the first schema", "sqlite")]).adding("CREATE TABLE more (one integer)")
         let changes = changed.changes(since: ["0000000000000000"])
@@ -54,7 +49,6 @@ import Testing
 
     @Test("No step breaks the programs of the version before", arguments: 1..<Migrations.later.newest)
     func onlyAdds(version: Int) throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.later.through(version)).migrate()
         let before = try ledger.parts()
         _ = try ledger.opening(.later.through(version + 1)).migrate()
@@ -73,7 +67,6 @@ import Testing
             ("DROP TABLE workers", "column workers.version"),
         ])
     func breaks(sql: String, part: String) throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.sqlite).migrate()
         let before = try ledger.parts()
         _ = try ledger.opening(.sqlite.adding(sql)).migrate()
@@ -82,7 +75,6 @@ import Testing
 
     @Test("An open connection of the version before sees the same after a step, and so does a new one")
     func read() throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.sqlite).migrate()
         try ledger.addRows(of: Self.newest)
         let open = try SQLiteLedger(ledger.configuration)
@@ -96,7 +88,6 @@ import Testing
 
     @Test("A program refuses a ledger that is older than its own, and one that is two steps ahead")
     func refused() throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.sqlite).migrate()
         let wanted = "schema \(Self.newest) is older than \(Self.newest + 2); grantor migrate brings it up to date"
         #expect(unusable { _ = try ledger.opening(.later).open() }?.contains(wanted) == true)
@@ -108,7 +99,6 @@ import Testing
 
     @Test("A step that fails leaves nothing, and can be carried out again")
     func failed() throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.sqlite).migrate()
         try ledger.addRows(of: Self.newest)
         let before = (try ledger.statements(), try ledger.content(of: Self.newest))
@@ -123,10 +113,6 @@ import Testing
     @Test("A process that is killed within a step leaves nothing of it")
     func killed() async throws {
         let new = TemporaryLedger()
-        defer {
-            ledger.remove()
-            new.remove()
-        }
         let path = ledger.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             addKillFunction()
@@ -148,7 +134,6 @@ import Testing
         "Steps with a gap or in another order are carried out nowhere",
         arguments: [[2], [1, 3], [2, 1], [1, 1], [0, 1]])
     func order(versions: [Int]) throws {
-        defer { ledger.remove() }
         let steps = Migrations(versions.map { Migration($0, "a step", "CREATE TABLE t\($0) (one INTEGER);") })
         let refused = unusable { _ = try ledger.opening(steps).migrate() }
         #expect(refused?.contains("(a step) in the place of") == true)
@@ -158,7 +143,6 @@ import Testing
 
     @Test("Threads that migrate at once carry a step out once, and one that comes late does nothing")
     func atOnce() async throws {
-        defer { ledger.remove() }
         _ = try ledger.opening(.sqlite).migrate()
         try ledger.addRows(of: Self.newest)
         let steps = Migrations.sqlite.adding("UPDATE grants SET attempts = attempts + 1;")

@@ -6,10 +6,10 @@ import Testing
 @testable import LedgerSQLite
 
 @Suite struct SQLiteConformanceTests {
+    private let file = TemporaryLedger()
+
     @Test("SQLite keeps every rule", arguments: LedgerConformance.rules + LedgerConformance.laterRules)
     func conforms(_ rule: ConformanceRule) throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let ledger = try SQLiteLedger(file.configuration)
         try rule.check(

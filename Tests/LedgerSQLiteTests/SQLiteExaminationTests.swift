@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Looking at a file as a worker would")
 struct SQLiteExaminationTests {
+    private let ledger = TemporaryLedger()
+
     @Test("A ledger that can be written says so, and nothing of the look stays in it")
     func good() throws {
-        let ledger = TemporaryLedger()
-        defer { ledger.remove() }
         #expect(try SQLiteLedger.examine(ledger.configuration).isEmpty, "there is none yet")
         try SQLiteLedger.migrate(ledger.configuration)
         let findings = try SQLiteLedger.examine(ledger.configuration)
@@ -19,8 +19,6 @@ struct SQLiteExaminationTests {
 
     @Test("A lock that another program keeps is told as what it is")
     func locked() throws {
-        let ledger = TemporaryLedger()
-        defer { ledger.remove() }
         try SQLiteLedger.migrate(ledger.configuration)
         var configuration = ledger.configuration
         configuration.busyTimeout = 10

@@ -8,6 +8,9 @@ import Testing
 @testable import LedgerSQLite
 
 @Suite struct SQLiteOpeningTests {
+    private let file = TemporaryLedger()
+    private let other = TemporaryLedger()
+
     private func unusable(_ body: () throws(LedgerError) -> Void) -> String? {
         do throws(LedgerError) {
             try body()
@@ -31,8 +34,6 @@ import Testing
 
     @Test("A ledger that is not there is not made by opening it")
     func missing() throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         let detail = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
         #expect(detail?.contains("restore its backup") == true && detail?.contains("grantor migrate") == true)
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -40,23 +41,17 @@ import Testing
 
     @Test("A migration makes a ledger once; its id stays")
     func migrated() throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         #expect(try SQLiteLedger.migrate(file.configuration) == (0, Migrations.sqlite.newest))
         let id = try SQLiteLedger(file.configuration).identity()
         #expect(id.utf8.count == 32)
         #expect(try SQLiteLedger.migrate(file.configuration) == (Migrations.sqlite.newest, Migrations.sqlite.newest))
         #expect(try SQLiteLedger(file.configuration).identity() == id)
-        let other = TemporaryLedger()
-        defer { other.remove() }
         try SQLiteLedger.migrate(other.configuration)
         #expect(try SQLiteLedger(other.configuration).identity() != id)
     }
 
     @Test("A file of somebody else's is neither opened nor changed", arguments: ["text", "database"])
     func foreign(kind: String) throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         if kind == "text" {
             try Data("Shopping list, and long enough to be told from an empty file.".utf8).write(
                 to: URL(filePath: file.path))
@@ -72,8 +67,6 @@ import Testing
 
     @Test("A newer ledger and an unfinished one are refused")
     func versions() throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let database = try Database(path: file.path, creating: false, busyTimeout: 0)
         try database.run("PRAGMA user_version = \(Migrations.sqlite.newest + 2)")
@@ -87,8 +80,6 @@ import Testing
 
     @Test("Every commit is synced, in write-ahead mode")
     func settings() throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let database = try SQLiteLedger(file.configuration).database
         #expect(try database.text("PRAGMA journal_mode") == "wal")
@@ -97,8 +88,6 @@ import Testing
 
     @Test("A place that can have no ledger is named with what is wrong", arguments: ["folder", "link", "nowhere"])
     func place(kind: String) throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         let words: String
         switch kind {
         case "folder":
@@ -108,7 +97,7 @@ import Testing
             try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/nowhere/grantor.db")
             words = "\(file.path) is a link to a file that is not there"
         default:
-            file.remove()
+            try FileManager.default.removeItem(at: file.folder)
             words = "there is no folder for \(file.path); make it for the worker's user"
         }
         #expect(unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) } == words)
@@ -118,12 +107,6 @@ import Testing
 
     @Test("A link leads to a ledger, and one that leads elsewhere now is a lost connection")
     func link() throws {
-        let file = TemporaryLedger()
-        let other = TemporaryLedger()
-        defer {
-            file.remove()
-            other.remove()
-        }
         for ledger in [file, other] { try SQLiteLedger.migrate(ledger.configuration) }
         let path = file.folder.appending(path: "link.db").path
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: file.path)
@@ -136,8 +119,6 @@ import Testing
 
     @Test("A file that was deleted or replaced is a lost connection", arguments: [false, true])
     func replaced(isReplaced: Bool) throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let ledger = try SQLiteLedger(file.configuration)
         let name = URL(filePath: file.path)
@@ -150,8 +131,6 @@ import Testing
 
     @Test("A write-ahead log or its index that was deleted is a lost connection", arguments: ["-wal", "-shm"])
     func deleted(suffix: String) throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let ledger = try SQLiteLedger(file.configuration)
         _ = try ledger.measure(as: Samples.worker)
@@ -161,8 +140,6 @@ import Testing
 
     @Test("Another process's write lock makes a call unavailable once the busy timeout is over")
     func locked() throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         var configuration = file.configuration
         configuration.busyTimeout = 1
@@ -184,8 +161,6 @@ import Testing
 
     @Test("Queries that workers make often go by their indexes")
     func plans() throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let database = try SQLiteLedger(file.configuration).database
         let queries = [

@@ -13,8 +13,9 @@ final class ManualClock: Sendable {
     func set(_ moment: Timestamp) { milliseconds.store(moment.milliseconds, ordering: .relaxed) }
 }
 
-/// A folder of its own for one ledger, in memory: every commit is synced, and disks take milliseconds for that.
-struct TemporaryLedger {
+/// A folder of its own for one ledger, in memory: every commit is synced, and disks take milliseconds for that. It goes
+/// with the suite that has it.
+final class TemporaryLedger: Sendable {
     let folder = URL(filePath: "/dev/shm").appending(path: "grantor-ledger-\(UUID().uuidString)")
     let clock = ManualClock()
 
@@ -30,7 +31,5 @@ struct TemporaryLedger {
         return SQLiteLedgerConfiguration(path: path, busyTimeout: 180_000, clock: { clock.now })
     }
 
-    func remove() {
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { try? FileManager.default.removeItem(at: folder) }
 }

@@ -42,7 +42,6 @@ import Testing
         "A second worker waits for the first, by whatever name it has the file",
         arguments: ["itself", "link", "hard link"])
     func waits(kind: String) throws {
-        defer { file.remove() }
         try Data().write(to: URL(filePath: file.path))
         let other = OtherWorker(file.path)
         #expect(try SQLiteLedger.claim(name(kind), creating: true) == us)
@@ -52,7 +51,6 @@ import Testing
 
     @Test("The first worker's end lets the second one work")
     func ended() throws {
-        defer { file.remove() }
         try Data().write(to: URL(filePath: file.path))
         do {
             let other = OtherWorker(file.path)
@@ -67,7 +65,6 @@ import Testing
 
     @Test("A worker that is killed leaves no lock")
     func killed() async throws {
-        defer { file.remove() }
         let path = file.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             _ = try SQLiteLedger.claim(SQLiteLedgerConfiguration(path: path), creating: true)
@@ -78,7 +75,6 @@ import Testing
 
     @Test("No ledger is made beside a worker, and one that is made needs no lock to be found so")
     func migrating() throws {
-        defer { file.remove() }
         try Data().write(to: URL(filePath: file.path))
         do {
             let other = OtherWorker(file.path)
@@ -91,14 +87,12 @@ import Testing
 
     @Test("Without a file there is nothing to wait for, and none is made unless it is meant")
     func missing() throws {
-        defer { file.remove() }
         #expect(try SQLiteLedger.claim(file.configuration, creating: false) == nil)
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
     @Test("A file with two names is refused: a log lies beside each of them")
     func names() throws {
-        defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let second = try name("hard link")
         for configuration in [file.configuration, second] {

@@ -1,4 +1,5 @@
 import Configuration
+import FileTesting
 import Foundation
 import Glibc
 import HTTPServer

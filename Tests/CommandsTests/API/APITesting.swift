@@ -1,4 +1,5 @@
 import Contract
+import FileTesting
 import Foundation
 import Glibc
 import HTTPServer

@@ -1,4 +1,5 @@
 import AppStore
+import CertificateMaking
 import CommandParser
 import Configuration
 import Contract

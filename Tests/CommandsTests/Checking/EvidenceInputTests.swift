@@ -1,5 +1,6 @@
 import CommandParser
 import Contract
+import FileTesting
 import Foundation
 import Testing
 

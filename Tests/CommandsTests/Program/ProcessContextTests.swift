@@ -2,6 +2,7 @@ import AppStore
 import CommandParser
 import Configuration
 import Contract
+import FileTesting
 import Foundation
 import Logging
 import Testing

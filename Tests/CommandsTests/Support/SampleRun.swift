@@ -3,6 +3,7 @@ import Audit
 import CommandParser
 import Configuration
 import Contract
+import FileTesting
 import Foundation
 import Fulfilment
 import Kafka
