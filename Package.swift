@@ -121,7 +121,8 @@ let tools: [Target] = [
     .target(
         name: "FuzzTargets",
         dependencies: [
-            "AppStore", "Configuration", "Contract", "Cryptography", "HTTPServer", "Scheduling", "SimulatorServer",
+            "AppStore", "CertificateMaking", "Configuration", "Contract", "Cryptography", "HTTPServer", "Scheduling",
+            "SimulatorServer",
         ],
         path: "Tools/Fuzzing/Targets"),
     .executableTarget(

@@ -1,4 +1,5 @@
 internal import AppStore
+internal import CertificateMaking
 internal import Contract
 
 /// Nothing is verified that nobody signed, whatever the evidence is made of.
@@ -14,16 +15,8 @@ enum EvidenceFuzzing {
         let byMethod: [ReceiptMethod: LocalChecker]
 
         init() throws(BrokenRule) {
-            // Of tests alone; it signs tokens that nobody takes.
-            let key = """
-                -----BEGIN PRIVATE KEY-----
-                MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBxpef9DWetR3yVKw
-                Qww8sAedmOJYzybjYy5m9lWQI0GhRANCAATqW57kLqz4KmlrUMBTQ0+E38BWUEys
-                3IVIxGXwnfu7a6NXU9fh+WF1X2CnGN395QeuAeXz353VDbkD9iZuH91R
-                -----END PRIVATE KEY-----
-                """
             guard let roots = try? TrustedRoots.apple(),
-                let credentials = try? ServerAPICredentials(issuerID: "i", keyID: "k", privateKeyPEM: key)
+                let credentials = try? ServerAPICredentials(issuerID: "i", keyID: "k", privateKeyPEM: SampleKey.pem)
             else { throw BrokenRule("Apple's roots and a key can be read") }
             let verifiers = SignatureVerifiers(roots: roots)
             let app = App(bundleID: claimant.bundleID, sandbox: .accept, products: .any)
