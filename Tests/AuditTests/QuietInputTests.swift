@@ -18,7 +18,6 @@ import Testing
 
     @Test("What an audit from before has judged may leave a partition")
     func emptied() throws {
-        defer { stage.remove() }
         #expect(before.judged == [TopicsInMemory.partition(.submitted): 1])
         stage.topics.truncate(.submitted, before: 1)
         #expect(try stage.audit(since: before.next).gaps == ["removed receipts.submitted/0"])
@@ -35,7 +34,6 @@ import Testing
 
     @Test("What no audit has judged may not, and a record that is lost is found")
     func notJudged() throws {
-        defer { stage.remove() }
         try stage.grant("s2", "1002")
         _ = stage.submit("s3")
         try stage.complete()
@@ -48,7 +46,6 @@ import Testing
 
     @Test("Records that nobody has decided are named, whatever was judged")
     func notDecided() throws {
-        defer { stage.remove() }
         _ = stage.submit("s2")
         stage.topics.truncate(.submitted, before: 2)
         let report = try stage.audit(since: before.next, judged: before.judged)
