@@ -31,9 +31,11 @@ struct OutboxTable {
         var items: [OutboxItem] = []
         var putOff = 0
         while items.count < request.limit, putOff < OutboxColumns.mostPutOff {
-            let asked = request.limit - items.count
+            let asked = OutboxColumns.portion(left: request.limit - items.count, putOff: putOff)
             let rows = try due(request.target, limit: asked, now: now)
             for row in rows {
+                // Rows behind the last that is wanted stay as they are.
+                guard items.count < request.limit, putOff < OutboxColumns.mostPutOff else { break }
                 if let work = try work(row), let item = row.item(work, lease: try database.nextLease()) {
                     try database.statement(
                         "UPDATE outbox SET lease = ?1, leased_until = ?2, due_at = ?2 WHERE sequence = ?3"

@@ -112,6 +112,32 @@ extension LedgerConformance {
             }
             try expect(try subject.measure().outboxAge > 0, "their age shows")
         },
+        ConformanceRule("A call puts off so many rows that refer to nothing, and the next one goes on behind them") {
+            subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))
+            let nothing = (0..<OutboxColumns.mostPutOff + 1).map { TransactionID("nothing-\($0)") }
+            let keys = (nothing + ["1"]).map { OutboxKey.granted(Samples.reference($0), repeatOf: nil) }
+            for start in stride(from: 0, to: keys.count, by: 1_000) {
+                _ = try subject.ledger.owe(keys[start...].prefix(1_000).map { entry($0) })
+            }
+            let request = OutboxRequest(target: .topic(.granted), limit: 1)
+            try expect(try subject.ledger.takeOutbox([request]).map(\.lease.key), [], "taken by the first call")
+            let tried = try subject.ledger.outbox(limit: .max).count { $0.attempts > 0 }
+            try expect(tried, OutboxColumns.mostPutOff, "rows that the first call put off")
+            try expect(try subject.ledger.takeOutbox([request]).map(\.lease.key), keys.suffix(1), "by the next one")
+        },
+        ConformanceRule("Rows behind the last one that is wanted stay as they are") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))
+            let keys = ["8", "1", "9"].map { OutboxKey.granted(Samples.reference($0), repeatOf: nil) }
+            _ = try subject.ledger.owe(keys.map { entry($0) })
+            let taken = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.granted), limit: 1)])
+            try expect(taken.map(\.lease.key), [keys[1]], "taken")
+            let rows = try subject.ledger.owed(keys)
+            try expect(rows.map(\.attempts), [1, 0, 0], "attempts")
+            try expect(rows.map { $0.dueAt > Samples.noon }, [true, true, false], "due later")
+        },
         ConformanceRule("A call that is put off stays a call") { subject in
             try subject.own()
             try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true))

@@ -272,9 +272,12 @@ extension ModelConnection: LedgerConnection {
 
     private func takeOutbox(_ request: OutboxRequest) -> [OutboxItem] {
         var items: [OutboxItem] = []
+        var putOff = 0
         for key in model.tables.owed({ $0.dueAt <= now && $0.target == request.target }) {
-            guard items.count < request.limit, var row = model.tables.outbox[key] else { break }
+            guard items.count < request.limit, putOff < OutboxColumns.mostPutOff, var row = model.tables.outbox[key]
+            else { break }
             let work = work(key, row)
+            if work == nil { putOff += 1 }
             if work == nil, isOver(key) {
                 model.tables.outbox[key] = nil
                 continue

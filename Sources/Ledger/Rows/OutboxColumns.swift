@@ -36,8 +36,16 @@ public enum OutboxColumns: Int32, TableColumn {
         }
     }
 
-    /// Most rows of one request that are put off because this version cannot render them.
-    public static let mostPutOff = 10_000
+    /// Most rows of one request that one call puts off, or deletes, because they cannot be rendered. The next call goes
+    /// on behind them.
+    public static let mostPutOff = 4_000
+
+    /// How many rows are asked for at once. Many that cannot be rendered stand together, as after a change of versions,
+    /// and one by one they would take a transaction longer than a call may.
+    /// - Parameters:
+    ///   - left: How many the request still wants.
+    ///   - putOff: How many could not be rendered so far.
+    public static func portion(left: Int, putOff: Int) -> Int { putOff == 0 ? left : max(left, 1_000) }
 
     /// Rows whose key and step this version knows; those of a later version stay for its workers, and hide no other.
     public static let isKnown = """

@@ -58,28 +58,32 @@ struct OutboxTable {
         var items: [OutboxItem] = []
         var putOff = 0
         while items.count < request.limit, putOff < OutboxColumns.mostPutOff {
-            let asked = request.limit - items.count
+            let asked = OutboxColumns.portion(left: request.limit - items.count, putOff: putOff)
             let rows = try due(request.target, limit: asked, now: now)
             guard !rows.isEmpty else { break }
             let pending = try RetryTable(connection: connection).waiting(Set(rows.compactMap(\.waiting)))
             let answers = try AnswerTable(connection: connection).answers(Array(Set(rows.compactMap(\.failure))))
             let grants = try grants(rows)
-            let work = work(rows, grants, pending, answers)
             let answered = Set((answers.known.map(\.claimant) + answers.later.map(\.claimant)).map(\.submissionKey))
-            let ended = rows.filter { row in
-                row.isOver(
+            var rendered: [(row: DueOutboxRow, work: OutboxItem.Work)] = []
+            var (ended, others): ([Int64], [Int64]) = ([], [])
+            // Rows behind the last that is wanted stay as they are.
+            for (row, work) in zip(rows, work(rows, grants, pending, answers)) {
+                guard items.count + rendered.count < request.limit, putOff < OutboxColumns.mostPutOff else { break }
+                if let work {
+                    rendered.append((row, work))
+                    continue
+                }
+                putOff += 1
+                let isOver = row.isOver(
                     grant: row.grant.flatMap { grants[$0] },
                     isAnswered: row.failure.map(answered.contains) ?? false,
                     isWaiting: row.waiting.map { !(pending[$0]?.isAnswered ?? true) } ?? false)
+                if isOver { ended.append(row.sequence) } else { others.append(row.sequence) }
             }
-            try delete(ended.map(\.sequence))
-            let numbers = try lease(zip(rows, work).map { ($0.sequence, isRendered: $1 != nil) }, until: dueAgain)
-            for (row, work) in zip(rows, work) {
-                if let work, let number = numbers[row.sequence], let item = row.item(work, lease: number) {
-                    items.append(item)
-                } else {
-                    putOff += 1
-                }
+            let numbers = try lease(rendered.map(\.row.sequence), puttingOff: others, deleting: ended, until: dueAgain)
+            for (row, work) in rendered {
+                if let number = numbers[row.sequence], let item = row.item(work, lease: number) { items.append(item) }
             }
             guard rows.count == asked else { break }
         }
@@ -121,24 +125,19 @@ struct OutboxTable {
         }
     }
 
-    private func delete(_ sequences: [Int64]) throws(PostgresFailure) {
-        guard !sequences.isEmpty else { return }
-        var columns = PostgresColumns(types: [.integer])
-        for sequence in sequences { columns.integer(sequence) }
-        _ = try connection.run(
-            PostgresStatement("DELETE FROM outbox WHERE sequence = ANY($1::bigint[])") { columns.add(to: &$0) })
-    }
-
-    /// Leases the rows that can be rendered, and puts off the others.
+    /// Leases the rows that can be rendered, and puts off or deletes the others, in one round trip.
+    /// - Returns: The numbers of the leases by their rows.
     private func lease(
-        _ rows: [(sequence: Int64, isRendered: Bool)], until: Timestamp
+        _ rendered: [Int64], puttingOff others: [Int64], deleting ended: [Int64], until: Timestamp
     ) throws(PostgresFailure) -> [Int64: Int64] {
         var columns = PostgresColumns(types: [.integer, .integer])
-        for row in rows {
-            columns.integer(row.sequence)
-            columns.integer(row.isRendered ? 1 : 0)
+        for (sequences, isRendered) in [(rendered, Int64(1)), (others, 0)] {
+            for sequence in sequences {
+                columns.integer(sequence)
+                columns.integer(isRendered)
+            }
         }
-        let statement = PostgresStatement(
+        let lease = PostgresStatement(
             """
             UPDATE outbox SET
                 due_at = $3::bigint, leased_until = CASE WHEN rendered = 1 THEN $3::bigint END,
@@ -151,9 +150,14 @@ struct OutboxTable {
             columns.add(to: &$0)
             $0.time(until)
         }
+        var over = PostgresColumns(types: [.integer])
+        for sequence in ended { over.integer(sequence) }
+        let deletion = PostgresStatement("DELETE FROM outbox WHERE sequence = ANY ($1::bigint[])") {
+            over.add(to: &$0)
+        }
+        let results = try connection.run(ended.isEmpty ? [lease] : [lease, deletion])
         return Dictionary(
-            try connection.run(statement).rows.map { ($0.integer(0), $0.integer(1)) },
-            uniquingKeysWith: { first, _ in first })
+            results[0].rows.map { ($0.integer(0), $0.integer(1)) }, uniquingKeysWith: { first, _ in first })
     }
 
     private static let isLeased = "key = $1::text AND step = $2::text AND lease = $3::bigint"
