@@ -147,7 +147,7 @@ struct RetryTable {
     func waiting(from ranges: [OriginRange]) throws(StoreError) -> [WaitingRow] {
         var waiting: [WaitingRow] = []
         for range in ranges {
-            waiting += try database.statement("\(RetryColumns.selection) WHERE \(OriginRange.condition)").rows {
+            waiting += try database.statement("\(RetryColumns.outline) WHERE \(OriginRange.condition)").rows {
                 range.bind(to: &$0)
             } read: { row in
                 RetryColumns.waiting(row)
@@ -163,7 +163,7 @@ struct RetryTable {
     }
 
     func waiting(_ key: RetryKey) throws(StoreError) -> WaitingRow? {
-        let row: WaitingRow?? = try database.statement("\(RetryColumns.selection) WHERE digest = ?").first {
+        let row: WaitingRow?? = try database.statement("\(RetryColumns.outline) WHERE digest = ?").first {
             $0.blob(key.bytes)
         } read: { row in
             RetryColumns.waiting(row)
@@ -198,7 +198,7 @@ struct RetryTable {
     /// Rows that are retrying, or held.
     func page(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
         try database.page(
-            RetryColumns.selection, of: "retries", before: query.before, limit: query.limit,
+            RetryColumns.outline, of: "retries", before: query.before, limit: query.limit,
             [
                 ("iif(endpoint IS NULL, 'held', 'retrying') = ?", query.state.rawValue),
                 ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),

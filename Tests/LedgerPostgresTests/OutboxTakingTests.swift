@@ -33,4 +33,37 @@ import Testing
         let statements = "SELECT count(DISTINCT cmin::text) FROM outbox WHERE attempts = 1"
         #expect(try database.server.run(statements, database: database.database) == "2")
     }
+
+    @Test("Rows that are only told of are read without their evidence")
+    func evidence() throws {
+        let role = "\(database.database)_teller"
+        defer {
+            database.remove()
+            _ = try? database.server.run("DROP ROLE \(role)")
+        }
+        let submission = Samples.submission("s1", offset: 1)
+        _ = try ledger.write([Samples.wait(submission)])
+        try owe([.pending(ClaimDigest(of: submission))])
+        try database.server.run(
+            """
+            CREATE ROLE \(role);
+            GRANT ALL ON ALL TABLES IN SCHEMA public TO \(role);
+            GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO \(role);
+            REVOKE SELECT ON retries FROM \(role);
+            DO $$ BEGIN EXECUTE (
+                SELECT format('GRANT SELECT (%s) ON retries TO \(role)', string_agg(attname, ', '))
+                FROM pg_attribute WHERE attrelid = 'retries'::regclass AND attnum > 0 AND NOT attisdropped
+                    AND attname <> 'evidence');
+            END $$
+            """, database: database.database)
+        try ledger.connection.run("SET ROLE \(role)")
+        let taken = try ledger.takeOutbox([OutboxRequest(target: .topic(.pending), limit: 9)])
+        #expect(taken.map(\.lease.key) == [.pending(ClaimDigest(of: submission))])
+        #expect(try ledger.knownOutcomes(of: [submission.origin]).map(\.kind) == [.waiting])
+        let again = Samples.wait(Samples.submission("s1", offset: 2), tellsWaiting: true)
+        #expect(try ledger.write([again])[0].events.count == 1)
+        let list = try ledger.submissions(SubmissionQuery(state: .retrying))
+        #expect(list.map(\.claimant.submissionID) == ["s1"])
+        try ledger.connection.run("RESET ROLE")
+    }
 }

@@ -105,6 +105,10 @@ public enum RetryColumns: Int32, RecordColumn {
     public static let joins = "JOIN partitions ON partitions.number = retries.origin_partition"
     public static let selection = "SELECT \(shown) FROM retries \(joins)"
 
+    /// As ``selection``, without evidence, for what is said of many rows at once: each may have megabytes of it.
+    public static let outline = "SELECT \(outlined), \(Attempted.selected) FROM retries \(joins)"
+    private static let outlined = allCases.map { $0 == .evidence ? "NULL" : $0.source }.joined(separator: ", ")
+
     /// A row as ``selection`` finds it. Nil for evidence or an environment that only a later version knows, and for a
     /// digest that no version writes.
     public static func row(_ reader: some RowReader) -> RetryRow? {
@@ -136,7 +140,7 @@ public enum RetryColumns: Int32, RecordColumn {
             attempts: attempted.int(.attempts), dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil))
     }
 
-    /// A waiting or held row as people see it; any version can read it.
+    /// A waiting or held row as people see it, as ``outline`` finds it; any version can read it.
     public static func page(_ reader: some RowReader, _ state: SubmissionState) -> SubmissionRow {
         let row = TableRow(reader, Self.self)
         let attempted = TableRow(reader, Attempted.self)
@@ -160,7 +164,7 @@ public enum RetryColumns: Int32, RecordColumn {
             content: .waiting(SubmissionKey(bundleID: row.identifier(1), submissionID: row.identifier(2))))
     }
 
-    /// A row whatever the evidence is; nil for a digest that no version writes.
+    /// A row as ``outline`` finds it, whatever the evidence is; nil for a digest that no version writes.
     public static func waiting(_ reader: some RowReader) -> WaitingRow? {
         let row = TableRow(reader, Self.self)
         let attempted = TableRow(reader, Attempted.self)

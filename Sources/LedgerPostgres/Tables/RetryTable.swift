@@ -212,7 +212,7 @@ struct RetryTable {
 
     /// Rows whatever the evidence is.
     func waiting(from ranges: [OriginRange]) throws(PostgresFailure) -> [WaitingRow] {
-        let results = try connection.run(ranges.map { $0.statement("\(RetryColumns.selection) WHERE") })
+        let results = try connection.run(ranges.map { $0.statement("\(RetryColumns.outline) WHERE") })
         return try judged(results.flatMap { result in result.rows.compactMap { RetryColumns.waiting($0) } })
     }
 
@@ -220,7 +220,7 @@ struct RetryTable {
         guard !keys.isEmpty else { return [:] }
         var columns = PostgresColumns(types: [.blob])
         for key in keys { columns.blob(key.bytes) }
-        let statement = PostgresStatement("\(RetryColumns.selection) WHERE digest = ANY($1::bytea[])") {
+        let statement = PostgresStatement("\(RetryColumns.outline) WHERE digest = ANY($1::bytea[])") {
             columns.add(to: &$0)
         }
         let rows = try judged(connection.run(statement).rows.compactMap { RetryColumns.waiting($0) })
@@ -274,7 +274,7 @@ struct RetryTable {
         // Both states share a statement where an id is looked for. Indexes of whole states are of no use to it.
         let namesAnID = query.namesAnID
         return ListPage(
-            RetryColumns.selection, of: "retries",
+            RetryColumns.outline, of: "retries",
             where: namesAnID ? "TRUE" : query.state == .held ? "endpoint IS NULL" : "endpoint IS NOT NULL",
             before: query.before, limit: query.limit,
             [
