@@ -285,17 +285,29 @@ public final class PostgresLedger: LedgerConnection {
         }
     }
 
-    /// Runs a block again as long as its transaction was in another's way.
+    /// Runs a block again as long as its transaction was in another's way. For a lock that is held it waits once more,
+    /// where the call has the time.
     func tried<Value>(_ body: () throws(PostgresFailure) -> Value) throws(PostgresFailure) -> Value {
         var tries = 1
         while true {
             do throws(PostgresFailure) {
                 return try body()
             } catch {
-                guard error.isWorthAnotherTry, tries < Self.mostTries else { throw error }
+                let (left, lock) = (connection.timeLeft, configuration.settings.lock)
+                guard Self.isWorthAnotherTry(error, after: tries, left: left, lock: lock) else { throw error }
                 tries += 1
             }
         }
+    }
+
+    /// - Parameters:
+    ///   - left: Until the end of the call. A wait for a lock that met it would cost the connection, and with it every
+    ///     partition, and its reason would not be told.
+    ///   - lock: How long a statement waits for a lock.
+    static func isWorthAnotherTry(
+        _ failure: PostgresFailure, after tries: Int, left: Duration, lock: Duration
+    ) -> Bool {
+        failure.isWorthAnotherTry && tries < mostTries && (!failure.isLockHeld || left > lock * 2)
     }
 
     /// Asks where this session is, and for the time there. A standby has no answer.

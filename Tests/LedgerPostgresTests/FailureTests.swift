@@ -3,6 +3,7 @@ import PostgresTesting
 import Synchronization
 import Testing
 
+@testable import LedgerConformance
 @testable import LedgerPostgres
 
 @Suite struct FailureTests {
@@ -104,6 +105,40 @@ import Testing
         guard case .server("57014", _, 2) = late else { throw try #require(late) }
         #expect(late?.text.hasPrefix("a statement took too long") == true)
         #expect(try waiting.number("SELECT 2") == 2)
+    }
+
+    @Test("A call that meets a held lock ends with the server's word, well before its own end")
+    func lockHeld() throws {
+        let settings = PostgresSettings()
+        let locked = PostgresFailure.server(state: "55P03", message: "", statement: 0)
+        var (tries, left) = (0, settings.call)
+        repeat {
+            tries += 1
+            left -= settings.lock
+        } while PostgresLedger.isWorthAnotherTry(locked, after: tries, left: left, lock: settings.lock)
+        #expect(tries == 2 && left >= settings.lock * 2)
+        let deadlock = PostgresFailure.server(state: "40P01", message: "", statement: 0)
+        #expect(PostgresLedger.isWorthAnotherTry(deadlock, after: 3, left: .zero, lock: settings.lock))
+        #expect(!PostgresLedger.isWorthAnotherTry(deadlock, after: 4, left: .seconds(9), lock: settings.lock))
+        #expect(!PostgresLedger.isWorthAnotherTry(.deadline, after: 1, left: .seconds(9), lock: settings.lock))
+    }
+
+    @Test("A lock that is held costs no connection")
+    func lockReleased() throws {
+        let database = try TemporaryLedger()
+        defer { database.remove() }
+        var configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        configuration.settings.lock = .milliseconds(1)
+        let ledger = try PostgresLedger(configuration)
+        let holder = try connect(database.server.url(database: database.database))
+        try holder.script("BEGIN; LOCK TABLE retries IN SHARE MODE")
+        let due = [DueRequest(endpoint: Samples.endpoint, limit: 1)]
+        let error = #expect(throws: LedgerError.self) { try ledger.takeDue(due, bytes: .max) }
+        #expect(error?.word == "unavailable")
+        #expect(error?.detail.contains("another transaction holds a lock") == true)
+        try holder.rollBack()
+        #expect(try ledger.takeDue(due, bytes: .max).isEmpty)
     }
 
     @Test("A session that the server ends is lost, with the server's last word")

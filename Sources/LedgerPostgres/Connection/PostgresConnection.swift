@@ -76,6 +76,9 @@ final class PostgresConnection {
         return try body()
     }
 
+    /// Until the end of the call under way; a whole call's time outside of one.
+    var timeLeft: Duration { callEnds.map { $0 - .now } ?? settings.call }
+
     /// Sends statements in one message with one Sync, and waits for all answers: one round trip. They are one
     /// transaction, unless `BEGIN` or `COMMIT` is among them.
     ///

@@ -42,6 +42,12 @@ enum PostgresFailure: Error, Hashable, Sendable {
         return ["40001", "40P01", "55P03"].contains(state)
     }
 
+    /// Whether a lock was held for longer than a statement waits for one, as by a step of the schema or `CREATE INDEX`.
+    var isLockHeld: Bool {
+        guard case .server("55P03", _, _) = self else { return false }
+        return true
+    }
+
     /// Whether only a person can mend it, as of a password.
     var isPersons: Bool {
         switch self {

@@ -51,6 +51,8 @@ struct PoisonWatch: Sendable {
     /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
     /// connection as the end of one.
     private var survivor: Int64?
+    /// Starts at the checkpoint, without those of this worker beside its first one: it lives. Nil before that.
+    private var starts: Int?
     /// The last mark is being taken away.
     private var isUnmarking = false
     /// When the partition is calm, if no record has come by then.
@@ -58,11 +60,13 @@ struct PoisonWatch: Sendable {
     /// The ledger is to be told that it is calm.
     var isCalm = false
 
-    /// The watch over the same partition under its next ownership. This worker lives: if the check is what ends
-    /// workers, it does so under a mark that is written anew.
+    /// The watch over the same partition under its next ownership, after a lost connection or another worker's. This
+    /// worker lives, so its own take-overs make no partition suspect. If the check is what ends workers, it does so under
+    /// a mark that is written anew.
     var next: PoisonWatch {
         var next = PoisonWatch()
         next.survivor = marked?.offset ?? survivor
+        next.starts = starts
         return next
     }
 
@@ -81,7 +85,9 @@ struct PoisonWatch: Sendable {
     /// - Parameter recordsAtOnce: most records in flight. A waiting record may have many times as many behind it.
     /// - Returns: the offset of a survivor, whose mark is to be taken away.
     mutating func begin(_ start: PartitionStart, recordsAtOnce: Int, at now: Instant) -> Int64? {
-        let doublings = start.starts - Self.startsOfSuspicion
+        let starts = min(start.starts, self.starts ?? .max)
+        self.starts = starts
+        let doublings = starts - Self.startsOfSuspicion
         span = doublings < 0 ? .none : .first(Int64(recordsAtOnce) << min(doublings, Self.mostDoublings))
         calmAt = now + Self.calmPause
         guard let suspect = start.suspect else { return nil }

@@ -135,6 +135,28 @@ final class PoisonWatchTests {
         #expect(watch.offset == nil && watch.isMarked)
     }
 
+    @Test("does not suspect a partition for take-overs of this worker, which lives", arguments: [1, 2])
+    func ownTakeOvers(first: Int) {
+        for starts in first..<first + 9 {
+            _ = begin(starts: starts)
+            watch.beginReading(at: 10)
+            #expect(!watch.isOneByOne)
+            watch = watch.next
+        }
+    }
+
+    @Test("goes on suspecting a partition that this worker found suspect, no more than then")
+    func ownTakeOverOfSuspect() {
+        for starts in 3..<9 {
+            if starts > 3 { watch = watch.next }
+            _ = begin(starts: starts)
+        }
+        watch.beginReading(at: 10)
+        #expect(watch.isOneByOne)
+        _ = wait(12)
+        #expect(step() == nil && isReleasing)
+    }
+
     @Test("becomes calm after thirty seconds in which records were asked for and none came")
     func becomesCalm() {
         _ = begin()
