@@ -131,4 +131,6 @@ public enum Outcome: Hashable, Sendable {
     case failed(reason: String)
     case retrying(RetryCause)
     case held(HoldCause)
+
+    public var isHeld: Bool { if case .held = self { true } else { false } }
 }

@@ -61,8 +61,10 @@ public protocol LedgerOperator: AnyObject {
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int
 
     /// Deletes the rows of a submission from `retries` and fails it. If its user has a grant of it, the grant's event
-    /// is told again instead. Events go to the outbox. An attempt that is under way comes too late.
-    /// - Returns: The outcome of each row; empty if nothing of the submission waits.
+    /// is told again instead. Events go to the outbox. An attempt that is under way comes too late. If a row in the way is
+    /// a later version's, nothing changes.
+    /// - Returns: The outcome of each row; empty if nothing of the submission waits. It is `.held` alone if nothing
+    ///   changes.
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
 
     /// A page of a table in the order of its sequence, which an audit reads from end to end.

@@ -150,7 +150,7 @@ extension PostgresLedger: LedgerOperator {
     }
 
     public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
-        try write { (now) throws(PostgresFailure) in
+        try write(keeps: { !$0.contains(where: \.isHeld) }) { (now) throws(PostgresFailure) in
             var outcomes: [Outcome] = []
             // Taken even from other leases; results under these are dropped.
             for due in try RetryTable(connection: connection).takeAll(of: key, now: now) {
@@ -163,11 +163,13 @@ extension PostgresLedger: LedgerOperator {
                 ])
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: partitions, now: now)
-                guard case .written(let outcome, _, _)? = planner.results().first else {
+                switch planner.results().first {
+                case .written(let outcome, _, _): outcomes.append(outcome)
+                case .toBeHeld(let cause, _): return [.held(cause)]
+                default:
                     // Another session has answered meanwhile: nothing of this stays, and its answer is read.
                     throw .server(state: "40001", message: "another session answers the submission", statement: 0)
                 }
-                outcomes.append(outcome)
             }
             if !outcomes.isEmpty { try add(.abandon, note, on: key) }
             return outcomes

@@ -230,8 +230,11 @@ public final class PostgresLedger: LedgerConnection {
     // MARK: Transactions
 
     /// Runs a block in one transaction, at one moment of the ledger's clock.
-    func write<Value>(_ body: (Timestamp) throws(PostgresFailure) -> Value) throws(LedgerError) -> Value {
-        try call { () throws(PostgresFailure) in try transaction("BEGIN", body) }
+    /// - Parameter keeps: Whether the block's result is worth its commit; else nothing of the transaction stays.
+    func write<Value>(
+        keeps: (Value) -> Bool = { _ in true }, _ body: (Timestamp) throws(PostgresFailure) -> Value
+    ) throws(LedgerError) -> Value {
+        try call { () throws(PostgresFailure) in try transaction("BEGIN", keeps: keeps, body) }
     }
 
     /// Runs a block on one snapshot.

@@ -150,8 +150,11 @@ final class Database {
 
     /// Runs a block in one transaction that has the write lock from its start, and is on stable storage when this
     /// returns.
-    func write<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
-        let value = try transaction("BEGIN IMMEDIATE", body)
+    /// - Parameter keeps: Whether the block's result is worth its commit; else nothing of the transaction stays.
+    func write<Value>(
+        keeps: (Value) -> Bool = { _ in true }, _ body: () throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        let value = try transaction("BEGIN IMMEDIATE", keeps: keeps, body)
         if logPages.pointee >= checkpointAt {
             let isMoved = checkpoint()
             checkpointAt = isMoved ? Self.mostLogPages : logPages.pointee + Self.mostLogPages / 8
@@ -188,13 +191,13 @@ final class Database {
     }
 
     private func transaction<Value>(
-        _ begin: String, _ body: () throws(StoreError) -> Value
+        _ begin: String, keeps: (Value) -> Bool = { _ in true }, _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         if let transactionEnd { transactionEnd.at.pointee = .now + transactionEnd.limit }
         try step(begin)
         do {
             let value = try body()
-            try step("COMMIT")
+            try step(keeps(value) ? "COMMIT" : "ROLLBACK")
             try files?.check()
             return value
         } catch {

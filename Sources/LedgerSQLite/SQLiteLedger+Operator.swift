@@ -121,7 +121,7 @@ extension SQLiteLedger: LedgerOperator {
     }
 
     public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
-        try write { (now) throws(StoreError) in
+        try write(keeps: { !$0.contains(where: \.isHeld) }) { (now) throws(StoreError) in
             var outcomes: [Outcome] = []
             let retries = RetryTable(database: database)
             for row in try retries.rows(of: key) {
@@ -135,7 +135,11 @@ extension SQLiteLedger: LedgerOperator {
                 let number = try OwnershipTable(database: database).number(partition)
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: [partition: number], now: now)
-                if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
+                switch planner.results().first {
+                case .written(let outcome, _, _): outcomes.append(outcome)
+                case .toBeHeld(let cause, _): return [.held(cause)]
+                default: break
+                }
             }
             if !outcomes.isEmpty { try OperatorTable(database: database).add(.abandon, note, on: key) }
             return outcomes

@@ -204,9 +204,12 @@ public final class SQLiteLedger: LedgerConnection {
     // MARK: Transactions
 
     /// Runs a block in one transaction with the write lock, at one moment of the ledger's clock.
-    func write<Value>(_ body: (Timestamp) throws(StoreError) -> Value) throws(LedgerError) -> Value {
+    /// - Parameter keeps: Whether the block's result is worth its commit; else nothing of the transaction stays.
+    func write<Value>(
+        keeps: (Value) -> Bool = { _ in true }, _ body: (Timestamp) throws(StoreError) -> Value
+    ) throws(LedgerError) -> Value {
         do throws(StoreError) {
-            return try database.write { () throws(StoreError) in try body(clock()) }
+            return try database.write(keeps: keeps) { () throws(StoreError) in try body(clock()) }
         } catch {
             throw error.error(at: database.path)
         }

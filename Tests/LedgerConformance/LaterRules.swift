@@ -86,6 +86,18 @@ extension LedgerConformance {
             let row = try subject.ledger.outbox(limit: 9).first { $0.key == keys[0] }
             try expect(row?.attempts == 1 && row?.isLeased == false, "it waits for another worker")
         }
+        + grantRules("keeps a submission beside it from being given up, which stays as it is", grantChanges) {
+            subject in
+            let waiting = Samples.submission("s1", offset: 2, receipt: "b3RoZXI=")
+            try subject.write(Samples.wait(waiting))
+            let row = "SELECT takings || ' ' || (leased_until IS NULL) || ' ' || due_at FROM retries"
+            let before = try subject.run(row)
+            let note = OperatorNote(actor: "kim", reason: "asked", at: Samples.noon)
+            let key = waiting.claimant.submissionKey
+            try expect(try subject.ledger.abandon(key, note), [.held(.laterVersion)], "giving up")
+            try expect(try subject.run(row), before, "its row")
+            try expect(try subject.ledger.actions(on: key).isEmpty, "no action")
+        }
         + grantRules("is not erased, and is counted", grantChanges) { subject in
             try subject.write(Samples.grant(Samples.submission("s2", offset: 2), other("2")))
             try subject.pass(to: 3)

@@ -170,7 +170,8 @@ enum SubmissionsCommand {
         guard let key = try one(arguments, state: nil) else {
             let many = try many(arguments, [.held], isNarrowed: false)
             return try many.run(arguments, context, done: "given up") { ledger, key throws(LedgerError) in
-                try ledger.abandonIfHeld(key, note)?.isEmpty == false ? .changed : .left
+                let outcomes = try ledger.abandonIfHeld(key, note) ?? []
+                return outcomes.isEmpty || outcomes.contains(where: \.isHeld) ? .left : .changed
             }
         }
         let name = PrintableText.singleLine(key.submissionID.rawValue)
@@ -186,6 +187,9 @@ enum SubmissionsCommand {
         }
         guard let outcome = outcomes.first else {
             throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits")
+        }
+        if case .held(let cause) = outcome {
+            throw CommandFailure(.failed, "submission \"\(name)\" stays held, and nothing was changed: \(cause.remedy)")
         }
         let (word, end) =
             switch outcome {

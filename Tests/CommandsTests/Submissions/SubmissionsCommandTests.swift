@@ -159,6 +159,9 @@ struct SubmissionsCommandTests {
             grantor("submissions abandon heldAndGranted \(options)").output
                 == "Submission heldAndGranted waits no longer: its user has the purchase. A worker publishes the event that says so.\n"
         )
+        let later = grantor("submissions abandon heldForLater \(options)")
+        #expect(later.status == .failed)
+        #expect(later.errors.contains("stays held, and nothing was changed: a later version"))
         let asked = grantor.ledger.questions.count
         let retrying = grantor("submissions abandon retrying \(options)")
         #expect(retrying.status == .failed && retrying.errors.contains("is retrying, not held"))

@@ -183,6 +183,7 @@ final class FixedLedger: LedgerOperator, Sendable {
         switch key.submissionID {
         case "held", "h-1", "h-2": return [.failed(reason: "abandoned_by_operator")]
         case "heldAndGranted": return [.repeated]
+        case "heldForLater": return [.held(.laterVersion)]
         default: return []
         }
     }
