@@ -198,6 +198,24 @@ final class Working<Value: Sendable>: Sendable {
         #expect(try ledger.takeOutbox([request]).count == 1)
     }
 
+    @Test("A submission whose event another session is about to owe is told anew once that one tells it")
+    func pendingAdded() throws {
+        defer { database.remove() }
+        let submission = Samples.submission("s1")
+        _ = try ledger.write([Samples.wait(submission, delay: 0)])
+        let entry = OutboxEntry(
+            ownership: Samples.ownership(), key: .pending(ClaimDigest(of: submission)), delay: 0, stub: nil)
+        _ = try ledger.owe([entry])
+        let told = try ledger.takeOutbox([OutboxRequest(target: .topic(.pending), limit: 9)])
+        try other.run(all: "CREATE TABLE copies AS SELECT * FROM outbox", "DELETE FROM outbox")
+        // It comes leased, as if it were taken before this session goes on.
+        let adding = "INSERT INTO outbox OVERRIDING SYSTEM VALUE SELECT * FROM copies"
+        let owed = try call(while: [adding], then: "COMMIT") { try $0.owe([entry, entry]) }
+        #expect(owed == [true, true])
+        try ledger.report(told.map { .published($0.lease) })
+        #expect(try ledger.outbox(limit: 9).map(\.isLeased) == [false], "the former state alone is told")
+    }
+
     @Test("A checkpoint holds no write up")
     func checkpointed() throws {
         try other.run(all: "BEGIN", "UPDATE partitions SET next_offset = 5")

@@ -31,12 +31,14 @@ extension WrittenColumns {
     }
 
     /// An insertion of rows, in their order, that leaves those which are there.
-    /// - Parameter key: The columns that are unique. Any other conflict, such as of a number that is given again, is an
-    ///   error: it must drop no row in silence.
-    func insertion(into table: String, key: String) -> String {
+    /// - Parameters:
+    ///   - key: The columns that are unique. Any other conflict, such as of a number that is given again, is an error: it
+    ///     must drop no row in silence.
+    ///   - action: Instead of leaving them.
+    func insertion(into table: String, key: String, orElse action: String = "NOTHING") -> String {
         """
         INSERT INTO \(table) (\(list)) SELECT \(list) FROM unnest(\(parameters)) AS given (\(list))
-        ON CONFLICT (\(key)) DO NOTHING
+        ON CONFLICT (\(key)) DO \(action)
         """
     }
 }

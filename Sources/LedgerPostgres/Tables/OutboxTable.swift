@@ -14,36 +14,53 @@ struct OutboxTable {
     /// worker is telling it: it tells something else now. That worker's report finds no row under its lease.
     ///
     /// Such a row is locked even if it stays as it is. Else a worker could take it before this is committed, and tell
-    /// what is no more.
+    /// what is no more. One that another session is about to add is waited for, and locked as well.
     static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> [PostgresStatement] {
-        guard !rows.isEmpty else { return [] }
-        var columns = PostgresColumns(types: OutboxColumns.written.elements)
-        var waiting = PostgresColumns(types: [.text])
-        var tellsWaiting = false
+        var (waiting, others): ([NewOutboxRow], [NewOutboxRow]) = ([], [])
+        var known: Set<OutboxKey> = []
         for row in rows {
-            OutboxColumns.write(row, now: now, to: &columns)
-            guard case .pending = row.key else { continue }
-            waiting.text(row.key.text)
-            tellsWaiting = true
+            guard case .pending = row.key else {
+                others.append(row)
+                continue
+            }
+            // Two records of one claim may owe the same event, and a statement changes a row once.
+            if known.insert(row.key).inserted { waiting.append(row) }
         }
-        let insertion = PostgresStatement(OutboxColumns.written.insertion(into: "outbox", key: "key")) {
-            columns.add(to: &$0)
+        var statements: [PostgresStatement] = []
+        if !others.isEmpty {
+            let columns = columns(others, now: now)
+            statements.append(
+                PostgresStatement(OutboxColumns.written.insertion(into: "outbox", key: "key")) { columns.add(to: &$0) })
         }
-        guard tellsWaiting else { return [insertion] }
-        let again = PostgresStatement(
-            """
-            UPDATE outbox SET
-                lease = nextval('lease_numbers'), leased_until = NULL,
-                due_at = CASE WHEN leased_until IS NULL THEN due_at ELSE $2::bigint END,
-                owed_since = CASE WHEN leased_until IS NULL THEN owed_since ELSE $2::bigint END
-            WHERE key = ANY ($1::text[])
-            """
-        ) {
-            waiting.add(to: &$0)
-            $0.time(now)
+        if !waiting.isEmpty {
+            let columns = columns(waiting, now: now)
+            statements.append(
+                PostgresStatement(telling) {
+                    columns.add(to: &$0)
+                    $0.time(now)
+                })
         }
-        return [again, insertion]
+        return statements
     }
+
+    private static func columns(_ rows: [NewOutboxRow], now: Timestamp) -> PostgresColumns {
+        var columns = PostgresColumns(types: OutboxColumns.written.elements)
+        for row in rows { OutboxColumns.write(row, now: now, to: &columns) }
+        return columns
+    }
+
+    /// Adds rows about submissions that wait; the parameter behind them is the present moment.
+    private static let telling = {
+        let now = "$\(OutboxColumns.written.names.count + 1)::bigint"
+        return OutboxColumns.written.insertion(
+            into: "outbox", key: "key",
+            orElse: """
+                UPDATE SET
+                    lease = nextval('lease_numbers'), leased_until = NULL,
+                    due_at = CASE WHEN outbox.leased_until IS NULL THEN outbox.due_at ELSE \(now) END,
+                    owed_since = CASE WHEN outbox.leased_until IS NULL THEN outbox.owed_since ELSE \(now) END
+                """)
+    }()
 
     // MARK: Leases
 
