@@ -4,6 +4,13 @@ public import Contract
 public struct WorkerSign: Hashable, Sendable {
     /// A worker without a sign for so many milliseconds counts as gone: three times the longest pause between samples.
     public static let mostSilence: Int64 = 90_000
+
+    /// When a worker's latest sign came if it counts as living. A sign from further ahead is that of a clock that was
+    /// ahead, and says nothing of now.
+    public static func living(at now: Timestamp) -> ClosedRange<Int64> {
+        now.milliseconds - mostSilence + 1...now.milliseconds + mostSilence
+    }
+
     /// Rows of workers that are gone are kept for people for so many milliseconds: a day.
     public static let keptFor: Int64 = 86_400_000
 

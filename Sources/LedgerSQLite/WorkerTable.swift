@@ -17,8 +17,9 @@ struct WorkerTable {
         try database.statement("DELETE FROM workers WHERE seen_at < ?").run {
             $0.integer(now.milliseconds - WorkerSign.keptFor)
         }
-        return try database.statement("SELECT count(*) FROM workers WHERE seen_at > ?").first {
-            $0.integer(now.milliseconds - WorkerSign.mostSilence)
+        return try database.statement("SELECT count(*) FROM workers WHERE seen_at BETWEEN ? AND ?").first {
+            $0.integer(WorkerSign.living(at: now).lowerBound)
+            $0.integer(WorkerSign.living(at: now).upperBound)
         } read: {
             $0.int(0)
         } ?? 0

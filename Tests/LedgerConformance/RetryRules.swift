@@ -151,6 +151,16 @@ extension LedgerConformance {
             subject.setClock(Samples.later(WorkerSign.keptFor * 2))
             try expect(try subject.ledger.measure(as: signs[0]).workers, 1, "the other is forgotten")
         },
+        ConformanceRule("A sign of a clock that was ahead counts no worker") { subject in
+            let signs = [7, -8].map { WorkerSign(id: $0, name: "host/\($0)", version: "1.0") }
+            subject.setClock(Samples.later(WorkerSign.mostSilence + 1))
+            _ = try subject.ledger.measure(as: signs[0])
+            subject.setClock(Samples.noon)
+            try expect(try subject.other.measure(as: signs[1]).workers, 1, "long ahead")
+            try expect(try subject.other.workers().map(\.isLive), [true, false], "the list")
+            subject.setClock(Samples.later(1))
+            try expect(try subject.other.measure(as: signs[1]).workers, 2, "a little ahead, as clocks may be")
+        },
         ConformanceRule("A worker that signs off counts no more, until it gives a sign again") { subject in
             let signs = [7, -8].map { WorkerSign(id: $0, name: "host/\($0)", version: "1.0") }
             for sign in signs { _ = try subject.ledger.measure(as: sign) }

@@ -82,7 +82,8 @@ public final class ModelTables {
     /// Takes a worker's sign, and says how many live.
     func sign(of worker: WorkerSign, now: Int64) -> Int {
         workers[worker.id] = (worker, workers[worker.id]?.startedAt ?? now, now)
-        return workers.values.count { $0.seenAt > now - WorkerSign.mostSilence }
+        let living = WorkerSign.living(at: Timestamp(milliseconds: now))
+        return workers.values.count { living.contains($0.seenAt) }
     }
 
     func workerRows(now: Int64) -> [WorkerRow] {
@@ -90,7 +91,7 @@ public final class ModelTables {
             WorkerRow(
                 name: worker.sign.name, version: worker.sign.version,
                 startedAt: Timestamp(milliseconds: worker.startedAt), seenAt: Timestamp(milliseconds: worker.seenAt),
-                isLive: worker.seenAt > now - WorkerSign.mostSilence)
+                isLive: WorkerSign.living(at: Timestamp(milliseconds: now)).contains(worker.seenAt))
         }.sorted { $0.name < $1.name }
     }
 

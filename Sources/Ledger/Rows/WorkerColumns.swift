@@ -22,7 +22,7 @@ public enum WorkerColumns: Int32, TableColumn {
         let seenAt = row.time(.seenAt)
         return WorkerRow(
             name: row.text(.name), version: row.text(.version), startedAt: row.time(.startedAt), seenAt: seenAt,
-            isLive: seenAt.milliseconds > now.milliseconds - WorkerSign.mostSilence)
+            isLive: WorkerSign.living(at: now).contains(seenAt.milliseconds))
     }
 
     /// Writes the values of ``written`` for a first sign.

@@ -22,8 +22,9 @@ struct WorkerTable {
                     SELECT id FROM workers WHERE seen_at < $1::bigint ORDER BY id FOR UPDATE SKIP LOCKED)
                 """
             ) { $0.integer(now.milliseconds - WorkerSign.keptFor) },
-            PostgresStatement("SELECT count(*) FROM workers WHERE seen_at > $1::bigint") {
-                $0.integer(now.milliseconds - WorkerSign.mostSilence)
+            PostgresStatement("SELECT count(*) FROM workers WHERE seen_at BETWEEN $1::bigint AND $2::bigint") {
+                $0.integer(WorkerSign.living(at: now).lowerBound)
+                $0.integer(WorkerSign.living(at: now).upperBound)
             },
         ])
         return results[2].first?.int(0) ?? 0
