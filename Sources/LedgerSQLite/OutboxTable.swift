@@ -12,7 +12,10 @@ struct OutboxTable {
         guard case .pending = new.key else { return }
         let number = try database.nextLease()
         try database.statement(
-            "UPDATE outbox SET lease = ?, leased_until = NULL, due_at = ? WHERE key = ? AND leased_until IS NOT NULL"
+            """
+            UPDATE outbox SET lease = ?1, leased_until = NULL, due_at = ?2, owed_since = ?2
+            WHERE key = ?3 AND leased_until IS NOT NULL
+            """
         ).run {
             $0.integer(number)
             $0.time(now)

@@ -60,6 +60,8 @@ extension LedgerConformance {
             subject.setClock(Samples.later(120_000))
             let again = try subject.takeOne(nil).lease
             try subject.write(Samples.wait(submission, lease: again, attempts: 4, tellsWaiting: true))
+            try expect(
+                try subject.ledger.outbox(limit: 9).map(\.owedSince), [Samples.later(120_000)], "owed since the change")
             try subject.ledger.report(first.map { .published($0.lease) })
             let second = try subject.ledger.takeOutbox([pending])
             guard case .publish(let event)? = second.first?.work else {
