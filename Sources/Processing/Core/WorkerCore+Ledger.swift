@@ -90,7 +90,7 @@ extension WorkerCore {
         case (.markRow(let token), .renewed(let isOurs)): submissions.markedRow(token, isOurs.first ?? false, &turn)
         case (.owe(let tokens), .owed(let isOwed)): submissions.owed(tokens, isOwed, &turn)
         case (.takeOutbox(let requests), .outbox(let items)):
-            outbox.taken(requests, items, &submissions.gates, &turn)
+            outbox.taken(requests, items, mayBegin: stop.isRunning, &submissions.gates, &turn)
         case (.measure, .measured(let measure)): measured(measure)
         case (.report, .done), (.signOff, .done), (.giveBack, .done): break
         default: assertionFailure("\(purpose) has the result of another call")

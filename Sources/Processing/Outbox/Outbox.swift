@@ -84,11 +84,14 @@ struct Outbox: ~Copyable {
         crowded.contains { gate in gates.update(gate) { $0.isCallRoomWorthACall(at: now) } }
     }
 
+    /// Begins with rows that were asked for. Once the worker stops nothing begins, and they are given back.
     mutating func taken(
-        _ requests: [OutboxRequest], _ items: [OutboxItem], _ gates: inout GateTable, _ turn: inout Turn
+        _ requests: [OutboxRequest], _ items: [OutboxItem], mayBegin: Bool, _ gates: inout GateTable,
+        _ turn: inout Turn
     ) {
         for item in items {
             let row = rows.insert(OutboxFlight(lease: item.lease, attempts: item.attempts))
+            guard mayBegin else { continue }
             switch item.work {
             case .publish(let event):
                 move(row, to: .publishing, &turn)
@@ -183,10 +186,12 @@ struct Outbox: ~Copyable {
     }
 
     /// Drops all rows, because the worker stops.
-    /// - Returns: their leases.
+    /// - Returns: the leases that are given back: all but those of rows whose call is under way. Another worker would
+    ///   call beside it.
     mutating func dropRows(_ turn: inout Turn) -> [OutboxLease] {
-        rows.tokens.map { row in
+        rows.tokens.compactMap { row in
             defer { end(row, &turn) }
+            if case .calling = rows[row].state { return nil }
             return rows[row].lease
         }
     }

@@ -139,6 +139,31 @@ struct OutboxTests {
         #expect(bench.core.inFlight == 0)
     }
 
+    @Test("a call under way at the end of a stop keeps its lease, so that nobody calls beside it")
+    func callAtStop() throws {
+        try take(item(.call(grant), .call))
+        #expect(bench.takeCalls().count == 1)
+        bench.send(.stop)
+        bench.wait(.seconds(25))
+        #expect(bench.takeRequest { if case .giveBack(_, let outbox) = $0 { outbox } else { nil } } == nil)
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("rows that come after the beginning of a stop are given back, and nobody is called")
+    func takenAtStop() throws {
+        try bench.own()
+        bench.isNothingDue = false
+        bench.measure = LedgerMeasure(retries: [], waiting: [], outboxRows: 1, outboxAge: 0)
+        bench.wait(.seconds(11))
+        let (id, _) = try #require(bench.takeRequest { if case .takeOutbox(let list) = $0 { list } else { nil } })
+        bench.send(.stop)
+        let row = item(.call(grant), .call)
+        bench.send(.ledger(id, .success(.outbox([row]))))
+        #expect(bench.takeCalls().isEmpty)
+        let given = bench.takeRequest { if case .giveBack(_, let outbox) = $0 { outbox } else { nil } }
+        #expect(given?.content == [row.lease])
+    }
+
     @Test("is asked for rows once it has all reports, because a call's report makes its event due")
     func reportedFirst() throws {
         let other = OutboxItem(

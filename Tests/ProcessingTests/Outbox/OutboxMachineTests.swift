@@ -32,9 +32,9 @@ final class OutboxMachineTests {
 
     /// Takes rows that are to be published.
     /// - Returns: their tokens.
-    private func take(_ items: [OutboxItem]) -> [OutboxToken] {
+    private func take(_ items: [OutboxItem], mayBegin: Bool = true) -> [OutboxToken] {
         turn.endCalls()
-        outbox.taken([OutboxRequest(target: .topic(.granted), limit: 4)], items, &gates, &turn)
+        outbox.taken([OutboxRequest(target: .topic(.granted), limit: 4)], items, mayBegin: mayBegin, &gates, &turn)
         return turn.takeSignals().compactMap {
             guard case .publish(_, .outbox(let row), nil) = $0 else { return nil }
             return row
@@ -91,6 +91,14 @@ final class OutboxMachineTests {
         outbox.published(rows[0], .acknowledged, &turn)
         outbox.makeReports(&turn)
         #expect(turn.calls.isEmpty)
+    }
+
+    @Test("that come once the worker stops begin nothing, and are given back")
+    func stopping() {
+        outbox.sampled(sample(1), at: turn.now)
+        _ = requests()
+        #expect(result { take([item("1")], mayBegin: false) }.isEmpty)
+        #expect(result { outbox.dropRows(&turn) } == [item("1").lease])
     }
 
     @Test("of a service are asked for while calls are owed to it, and only then")
