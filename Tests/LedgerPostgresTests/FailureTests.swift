@@ -126,7 +126,7 @@ import Testing
     @Test("A lock that is held costs no connection")
     func lockReleased() throws {
         let database = try TemporaryLedger()
-        defer { database.remove() }
+        defer { withExtendedLifetime(database) {} }
         var configuration = try database.configuration()
         try PostgresLedger.migrate(configuration)
         configuration.settings.lock = .milliseconds(1)

@@ -26,7 +26,6 @@ import Testing
 
     @Test("Rows that cannot be rendered are put off many at once, however few rows are wanted")
     func portions() throws {
-        defer { database.remove() }
         try owe((0..<300).map { .granted(Samples.reference(TransactionID("\($0)")), repeatOf: nil) })
         #expect(try ledger.takeOutbox([OutboxRequest(target: .topic(.granted), limit: 1)]).isEmpty)
         // A row keeps the number of the statement that wrote it: the first turn's, or the second's.
@@ -38,8 +37,7 @@ import Testing
     func evidence() throws {
         let role = "\(database.database)_teller"
         defer {
-            database.remove()
-            _ = try? database.server.run("DROP ROLE \(role)")
+            _ = try? database.server.run("DROP OWNED BY \(role); DROP ROLE \(role)", database: database.database)
         }
         let submission = Samples.submission("s1", offset: 1)
         _ = try ledger.write([Samples.wait(submission)])

@@ -200,7 +200,6 @@ final class Working<Value: Sendable>: Sendable {
 
     @Test("A submission whose event another session is about to owe is told anew once that one tells it")
     func pendingAdded() throws {
-        defer { database.remove() }
         let submission = Samples.submission("s1")
         _ = try ledger.write([Samples.wait(submission, delay: 0)])
         let entry = OutboxEntry(

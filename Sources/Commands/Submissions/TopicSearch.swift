@@ -97,7 +97,7 @@ struct TopicSearch: Sendable {
     var nothing: String {
         let looked = "\(unfinished) unread and \(quarantined) quarantined records were looked through"
         let end = leftOut > 0 ? "more of them are there" : "it was never submitted, or under another id"
-        return "\(looked): \(end)" + (unfinished + quarantined > 0 ? " (ids inside evidence are not seen)" : "")
+        return "\(looked): \(end) (ids inside evidence that waits or is unread are not seen)"
     }
 }
 

@@ -99,7 +99,7 @@ struct TopicSearchTests {
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
             result.errors
-                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id (ids inside evidence are not seen)\n"
+                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id (ids inside evidence that waits or is unread are not seen)\n"
         )
         let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
         let more = try grantor(FixedInput(values: many))("find nobody")
