@@ -46,7 +46,8 @@ case $folder in
         parts="$below Sources/AppStore Sources/Fulfilment Tests/FulfilmentTests" ;;
     Kafka)
         parts="$below Sources/CLibrdkafka Sources/CLinux Sources/Threading Sources/Logging Sources/Metrics
-            Sources/Kafka Sources/KafkaScanning Tools/KafkaMock Tests/KafkaTesting Tests/KafkaTests" ;;
+            Sources/Kafka Sources/KafkaScanning Tools/ChildProcesses Tools/KafkaMock Tests/KafkaTesting
+            Tests/KafkaTests" ;;
     *)
         echo "no such folder of patches: $folder" >&2
         exit 64 ;;
