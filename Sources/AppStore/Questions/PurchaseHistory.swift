@@ -158,7 +158,7 @@ struct PurchaseHistory: Sendable {
         if hasNameless { unreadable.append(transactionID: nil, productID: nil) }
         for (id, entry) in zip(ids, entries) {
             guard case .failure(let reason) = entry.purchase else { continue }
-            if let sold = entry.sold, policy.finding(on: sold, that: reason) != nil {
+            if let sold = entry.sold, case .fails = policy.finding(on: sold, that: reason) {
                 refused.append(sold)
                 continue
             }

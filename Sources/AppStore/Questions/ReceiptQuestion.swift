@@ -8,13 +8,15 @@ import Contract
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
 /// - A reply that does not name the receipt's own purchases is not taken for its own, see ``ReceiptFingerprint``. A
 ///   refusal names nothing. Both are asked for once more, over a connection that nothing else was asked on.
-/// - Then a refusal counts for a receipt that is proven to be forged. It never counts for one that Apple signed. For
-///   every other receipt it is a doubt, because this version may not know the form of a genuine one.
+/// - Then a refusal counts for a receipt that is proven to be forged. It never counts against a purchase that is claimed
+///   by its id and that Apple signed in the receipt. For every other receipt it is a doubt, because this version may not
+///   know the form of a genuine one.
 /// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
 /// - A reply that still lacks some of the first ones is a doubt where no transaction is claimed: its verdict would be
 ///   final.
 /// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API
-///   has. Where Apple signed it and the app has no key, the receipt's word and the reply's contradict each other.
+///   has. Where Apple signed one that is claimed by its id, and the app has no key, receipt and reply contradict each
+///   other.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -197,9 +199,7 @@ struct ReceiptQuestion: AppleQuestion {
 
     private func askServerAPI(otherwise verdict: Verdict, isAuthentic: Bool = true) -> QuestionStep {
         // Without a key the receipt is needed all the same where it may hold what the reply lacks.
-        if !subject.rules.hasServerAPIKey {
-            guard case .doubt(.notFoundYet, .rejected) = verdict else { return .verdict(verdict) }
-        }
+        guard subject.rules.hasServerAPIKey || lacksClaimed(verdict) else { return .verdict(verdict) }
         return check(.serverAPI(otherwise: verdict, isAuthentic: isAuthentic))
     }
 
@@ -272,7 +272,7 @@ struct ReceiptQuestion: AppleQuestion {
                 let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
             else {
                 let mayBeSandboxes = rejection.reason == .environmentNotAllowed && receipt.origin != .production
-                return .verdict(mayBeSandboxes ? doubt : .contradicted)
+                return .verdict(provesClaimed(receipt) && !mayBeSandboxes ? .contradicted : doubt)
             }
             return .ask(question)
         case .serverAPI(let verdict, let isAuthentic):
@@ -281,13 +281,26 @@ struct ReceiptQuestion: AppleQuestion {
             guard subject.rules.hasServerAPIKey, isAuthentic || isSigned,
                 let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: environment)
             else {
-                guard isSigned, receipt.names(subject.submission.claim), case .doubt(.notFoundYet, .rejected) = verdict
-                else { return .verdict(verdict) }
-                return .verdict(.contradicted)
+                return .verdict(isSigned && lacksClaimed(verdict) && provesClaimed(receipt) ? .contradicted : verdict)
             }
             return .ask(question.otherwise(verdict))
         case nil: return ask()
         }
+    }
+
+    /// Whether Apple's reply has no purchase of the claimed id.
+    private func lacksClaimed(_ verdict: Verdict) -> Bool {
+        guard subject.submission.claim.transactionID != nil, case .doubt(.notFoundYet, _) = verdict else {
+            return false
+        }
+        return true
+    }
+
+    /// Whether a receipt that Apple signed holds the purchase that is claimed by its id. Anybody can spoil a genuine
+    /// receipt around what is signed, so without an id one receipt could wait under any number of claims.
+    private func provesClaimed(_ receipt: AppReceipt) -> Bool {
+        guard let claimed = subject.submission.claim.transactionID else { return false }
+        return receipt.purchases.contains { $0.transactionID == claimed }
     }
 
     /// The transaction of a receipt in the style of iOS 6, which Apple has authenticated.
@@ -309,16 +322,6 @@ extension VerifyReceiptResponse {
     fileprivate var isWhole: Bool { bundleID != nil && !records.isEmpty }
 
     fileprivate func names(_ transaction: TransactionID) -> Bool { records.contains { $0.names(transaction) } }
-}
-
-extension AppReceipt {
-    /// Whether it holds a purchase that a claim means.
-    fileprivate func names(_ claim: Claim) -> Bool {
-        purchases.contains { entry in
-            claim.transactionID.map { $0 == entry.transactionID } ?? claim.productID.map { $0 == entry.productID }
-                ?? true
-        }
-    }
 }
 
 extension Verdict {

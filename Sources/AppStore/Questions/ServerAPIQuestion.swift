@@ -118,6 +118,8 @@ struct ServerAPIQuestion: AppleQuestion {
     /// that only wait for others.
     func otherwise(_ verdict: Verdict) -> ServerAPIQuestion {
         switch verdict {
+        // Another purchase is no answer to one that the receipt proves.
+        case .doubt(_, becomes: .verified) where provesClaimed: return self
         case .hold, .doubt(_, becomes: .verified):
             var next = self
             next.former = verdict
@@ -244,7 +246,7 @@ struct ServerAPIQuestion: AppleQuestion {
             }
             if case .doubt(.notFoundYet, _) = verdict {
                 if next.claimedByReceipt != nil { return conclude(.contradicted) }
-                if let other = next.askForClaimed(otherwise: former ?? verdict) { return other }
+                if let other = next.askForClaimed(otherwise: verdict) { return other }
             }
             return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
         }
@@ -261,7 +263,15 @@ struct ServerAPIQuestion: AppleQuestion {
         else { return nil }
         var next = ServerAPIQuestion(subject: subject, target: .transaction(claimed), in: environment)
         (next.owner, next.former, next.productionIsSilent) = (customer, verdict, productionIsSilent)
+        // A complete history says more than what only waits for it.
+        if case .hold = former { next.former = former }
         return .ask(next)
+    }
+
+    /// Whether the claim names a purchase by an id that the receipt proves.
+    private var provesClaimed: Bool {
+        if case .transaction(let id) = target { return id == submission.claim.transactionID }
+        return claimedByReceipt != nil
     }
 
     /// The claimed purchase, where the receipt proves it.

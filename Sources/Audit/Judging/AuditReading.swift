@@ -49,7 +49,9 @@ struct AuditReading {
                     }
                     continue
                 }
-                let isJudged = judged[partition].map { offsets.lowerBound <= $0 } ?? false
+                // A topic that was made anew counts from 0 again, so what is passed there is less.
+                let isJudged =
+                    judged[partition].map { offsets.lowerBound <= $0 && $0 <= passed[partition] ?? 0 } ?? false
                 take(
                     input: partition, offsets, start: start, passed: passed[partition], gone: isJudged ? nil : gone,
                     since)

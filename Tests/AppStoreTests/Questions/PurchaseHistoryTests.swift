@@ -46,6 +46,22 @@ struct PurchaseHistoryTests {
         #expect(try verdict([refund, earlier]).reason == .transactionRevoked)
     }
 
+    @Test("what cannot be granted as it is fails where it is another's, and is held or passed over as what it is else")
+    func ungrantable() throws {
+        let own = "11111111-2222-3333-4444-555555555555"
+        let bound = [
+            "appAccountToken": "\"\(own)\"", "revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000",
+        ]
+        let part = ServerAPIScript.transaction("2", bound)
+        func verdict(token: String?, _ others: [String: String?]...) throws -> Verdict {
+            try self.verdict([part] + others, Fixture.submission(token: token))
+        }
+        #expect(try verdict(token: own).hold == .partialRefund)
+        #expect(try verdict(token: nil).hold == .partialRefund)
+        #expect(try verdict(token: nil, gems).granted == ["1"])
+        #expect(try verdict(token: "99999999-2222-3333-4444-555555555555").reason == .accountTokenMismatch)
+    }
+
     @Test("what cannot be read holds a claim that it may be, and no other")
     func unreadablePurchases() throws {
         #expect(try verdict([unreadable, refunded]).hold == .incompleteAnswer)

@@ -43,10 +43,13 @@ struct ReceiptRefusalTests {
     func twoWitnesses(row: Row) throws {
         let forged = try Script.run(try Script.forged(), [row.answer, row.answer])
         #expect(forged.calls == calls && forged.verdict?.reason == row.reason)
-        let signed = try Script.run(try Script.signed(), [row.answer, row.answer])
+        let claim = Fixture.submission(transactionID: "2001")
+        let signed = try Script.run(try Script.signed(), [row.answer, row.answer], claim)
         #expect(signed.calls == calls && signed.verdict == .contradicted)
-        // The last is of another form than a container.
-        for receipt in [try Script.unknown(), nil] {
+        let other = try Script.run(try Script.signed(["2002"]), [row.answer, row.answer], claim)
+        #expect(other.verdict?.doubt?.becomes == row.reason, "Apple signed no such purchase")
+        // Anybody can spoil the first around what is signed. The last is of another form than a container.
+        for receipt in [try Script.signed(), try Script.unknown(), nil] {
             let run = try Script.run(receipt, [row.answer, row.answer])
             #expect(run.calls == calls)
             #expect(run.verdict?.doubt?.cause == row.cause && run.verdict?.doubt?.becomes == row.reason)
@@ -72,9 +75,7 @@ struct ReceiptRefusalTests {
             let run = try Script.run(try Script.Receipt(receipt.signing()), [refused, refused])
             let isProof = [.wrongSignature, .wrongDigest, .chain(.untrusted)].contains(receipt.error)
             #expect(run.verdict?.reason == (isProof ? .receiptNotAuthentic : nil), "\(receipt.testDescription)")
-            let isDoubt = run.verdict?.doubt?.becomes == .receiptNotAuthentic
-            #expect(isDoubt == (!isProof && receipt.error != nil), "\(receipt.testDescription)")
-            #expect((run.verdict == .contradicted) == (receipt.error == nil), "\(receipt.testDescription)")
+            #expect((run.verdict?.doubt?.becomes == .receiptNotAuthentic) != isProof, "\(receipt.testDescription)")
         }
     }
 
@@ -82,7 +83,8 @@ struct ReceiptRefusalTests {
     func afterHop() throws {
         let refused = Answer.status(21003)
         let run = try Script.run(
-            try Script.signed(origin: "ProductionSandbox"), [refused, Answer.status(21007), refused])
+            try Script.signed(origin: "ProductionSandbox"), [refused, Answer.status(21007), refused],
+            Fixture.submission(transactionID: "2001"))
         #expect(run.calls == calls + ["sandbox passwordfirst over a fresh connection"])
         #expect(run.verdict == .contradicted)
     }
@@ -127,8 +129,10 @@ struct ReceiptRefusalTests {
         let unknown = try Script.run(try Script.unknown(), answers, app: app)
         #expect(unknown.verdict?.doubt?.cause == .perhapsNotAuthentic)
         #expect(unknown.verdict?.doubt?.becomes == .environmentNotAllowed)
-        #expect(try Script.run(try Script.signed(), answers, app: app).verdict == .contradicted, "Apple signed it")
-        let new = try Script.run(try Script.signed(origin: "ProductionNew"), answers, app: app)
+        let claim = Fixture.submission(transactionID: "2001")
+        #expect(
+            try Script.run(try Script.signed(), answers, app: app, claim).verdict == .contradicted, "Apple signed it")
+        let new = try Script.run(try Script.signed(origin: "ProductionNew"), answers, app: app, claim)
         #expect(new.verdict?.doubt?.becomes == .environmentNotAllowed, "it may be the sandbox's")
         for receipt in [try Script.signed(), try Script.unknown()] {
             #expect(try Script.run(receipt, answers, app: app).calls == calls)
@@ -169,9 +173,10 @@ struct OpenAnswerTests {
 
     @Test("which never names a purchase of the receipt is a doubt after a fresh connection, and grants nothing")
     func neverNamed() throws {
-        let signed = try Script.run(try Script.signed(), [foreign, foreign], fingerprint: own)
+        let claim = Fixture.submission(transactionID: "2001")
+        let signed = try Script.run(try Script.signed(), [foreign, foreign], claim, fingerprint: own)
         #expect(signed.verdict == .contradicted, "Apple signed that there is one")
-        for (receipt, hasKey) in [(try Script.unknown(), false), (try Script.unknown(), true), (nil, true)] {
+        for (receipt, hasKey) in [(try Script.signed(), false), (try Script.unknown(), true), (nil, true)] {
             let run = try Script.run(receipt, [foreign, foreign], hasKey: hasKey, fingerprint: own)
             #expect(run.calls.count == 2 && run.calls.last?.hasSuffix("over a fresh connection") == true)
             // The endpoint is well: it is this receipt's answer alone.
@@ -192,6 +197,12 @@ struct OpenAnswerTests {
         let receipt = try Script.signed(["2001", "2002"])
         #expect(try verdict(Fixture.submission(transactionID: "2002"), receipt) == .contradicted)
         #expect(try verdict(Fixture.submission(transactionID: "2001"), receipt)?.granted == ["2001"])
+        let level = Answer.authentic(inApp: [Answer.record("9", product: "level")])
+        let named = Fixture.submission(transactionID: "2002", productID: "level")
+        for hasKey in [false, true] {
+            let run = try Script.run(receipt, [level], named, hasKey: hasKey, then: [ServerAPIScript.notFound])
+            #expect(run.verdict == .contradicted, "another purchase is no answer to it")
+        }
         let absent = try verdict(Fixture.submission(transactionID: "2003"), receipt)
         #expect(absent?.doubt?.becomes == .transactionNotFound, "the receipt has it neither")
         let unknown = try verdict(Fixture.submission(transactionID: "2002"), try Script.unknown(["2001", "2002"]))
