@@ -38,10 +38,20 @@ enum WorkerLock {
         .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
     }
 
-    /// The process that the kernel names (proc_locks(5)). It names none of another container.
+    /// How often the kernel's list is looked through. It comes in pieces, and locks that come and go between two pieces
+    /// shift the rest, so that a line may be left out.
+    private static let mostLooks = 8
+
     private static func holder(of file: stat) -> String {
-        let unseen = "a process that this one cannot see, such as one in another container"
-        guard let list = fopen("/proc/locks", "r") else { return unseen }
+        for _ in 0..<mostLooks {
+            if let process = process(thatLocks: file) { return "process \(process)" }
+        }
+        return "a process that this one cannot see, such as one in another container"
+    }
+
+    /// The process that the kernel names (proc_locks(5)). It names none of another container.
+    private static func process(thatLocks file: stat) -> Int? {
+        guard let list = fopen("/proc/locks", "r") else { return nil }
         defer { fclose(list) }
         var line = [CChar](repeating: 0, count: 256)
         while fgets(&line, CInt(line.count), list) != nil {
@@ -51,8 +61,8 @@ enum WorkerLock {
             guard words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(":\(file.st_ino)"),
                 let process = Int(words[4]), process > 0
             else { continue }
-            return "process \(process)"
+            return process
         }
-        return unseen
+        return nil
     }
 }
