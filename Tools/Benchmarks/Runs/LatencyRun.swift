@@ -9,8 +9,8 @@ struct LatencyRun {
     /// Submissions a second.
     let rate: Int
     let seconds: Int
-    /// Before the clock counts.
-    private static let warmUpSeconds = 5
+    /// Before the clock counts. For so long a broker's Java compiles itself, and most slow events would be its.
+    private static let warmUpSeconds = 15
 
     func figures() throws -> [Figure] {
         let stage = try Stage(programs, ledger: ledger, latency: 0, calls: 1000)
