@@ -112,11 +112,7 @@ public struct LocalChecker: Sendable {
         // Apple's signature says it, and no reply says it sooner.
         if receipt.origin == .sandbox, !rules.app.sandbox.allows(submission.userID) {
             let claim = submission.claim
-            return .concluded(
-                .rejected(
-                    Rejection(
-                        .environmentNotAllowed, PurchaseCheck.sandboxNotAllowed, transactionID: claim.transactionID,
-                        productID: claim.productID)))
+            return .concluded(.rejected(PurchaseCheck.sandboxNotAllowed(claim.transactionID, of: claim.productID)))
         }
         if subject.rules.receipts == .serverAPI {
             guard let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)

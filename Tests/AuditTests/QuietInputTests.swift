@@ -16,7 +16,7 @@ import Testing
         stage.now = stage.now.advanced(by: .seconds(20 * 86_400))
     }
 
-    @Test("What an audit from before has judged may leave a partition")
+    @Test("A partition may lose the records that an audit from before has judged")
     func emptied() throws {
         #expect(before.judged == [TopicsInMemory.partition(.submitted): 1])
         stage.topics.truncate(.submitted, before: 1)
@@ -32,7 +32,7 @@ import Testing
         #expect(next.judged == [TopicsInMemory.partition(.submitted): 2])
     }
 
-    @Test("What no audit has judged may not, and a record that is lost is found")
+    @Test("It may lose none that no audit has judged, and a record that is lost is found")
     func notJudged() throws {
         try stage.grant("s2", "1002")
         _ = stage.submit("s3")

@@ -119,7 +119,7 @@ struct ClaimPolicy: Sendable {
         let claim = submission.claim
         if let claimed = claim.transactionID, let signed = transaction.transactionID, claimed != signed,
             // One that cannot be read may go back to the claimed one.
-            let purchase = (try? transaction.purchase.get()) ?? transaction.sold,
+            let purchase = transaction.bought,
             !PurchaseCheck(app: app, submission: submission, attestsTokens: true).isKnown(purchase, by: claimed)
         {
             return .rejected(
@@ -134,11 +134,9 @@ struct ClaimPolicy: Sendable {
             // Never granted, in whatever form.
             if transaction.knownEnvironment == .sandbox, !app.sandbox.allows(submission.userID) {
                 return .rejected(
-                    Rejection(
-                        .environmentNotAllowed, PurchaseCheck.sandboxNotAllowed,
-                        transactionID: transaction.transactionID, productID: transaction.productID))
+                    PurchaseCheck.sandboxNotAllowed(transaction.transactionID, of: transaction.productID))
             }
-            // What is against it keeps a person from giving by hand what nobody may have.
+            // A person would give by hand what nobody may have.
             switch transaction.sold.flatMap({ finding(on: $0, that: unreadable) }) {
             case .fails(let rejection): return .rejected(rejection)
             case .waits(let cause, let detail): return .hold(cause, detail: detail)

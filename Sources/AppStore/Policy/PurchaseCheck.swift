@@ -17,7 +17,11 @@ struct PurchaseCheck: Sendable {
     /// ([quantity](https://developer.apple.com/documentation/storekit/skmutablepayment/quantity)).
     static let mostUnits = 10
 
-    static let sandboxNotAllowed = "This app does not grant this user's sandbox purchases."
+    static func sandboxNotAllowed(_ transactionID: TransactionID?, of productID: ProductID?) -> Rejection {
+        Rejection(
+            .environmentNotAllowed, "This app does not grant this user's sandbox purchases.",
+            transactionID: transactionID, productID: productID)
+    }
 
     let app: App
     let submission: Submission
@@ -28,9 +32,7 @@ struct PurchaseCheck: Sendable {
     /// Revocation comes before the end, because a refund is the better answer if both apply. A purchase that
     /// contradicts the catalogue waits for a person, and fails only where no catalogue could grant it.
     func finding(on purchase: Purchase) -> Finding {
-        guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
-            return fails(.environmentNotAllowed, Self.sandboxNotAllowed, purchase)
-        }
+        if let finding = sandboxFinding(on: purchase) { return finding }
         if let claimed = submission.claim.productID, claimed != purchase.productID {
             return fails(.productMismatch, "Apple attests another product than the one claimed.", purchase)
         }
@@ -77,14 +79,18 @@ struct PurchaseCheck: Sendable {
     /// Judges a purchase that cannot be granted as it is, by all that needs no catalogue. Nil where nothing is against
     /// it.
     func findingOnUngrantable(_ purchase: Purchase, isOfClaimedProduct: Bool) -> Finding? {
-        guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
-            return fails(.environmentNotAllowed, Self.sandboxNotAllowed, purchase)
-        }
+        if let finding = sandboxFinding(on: purchase) { return finding }
         if !isOfClaimedProduct, let claimed = submission.claim.productID, claimed != purchase.productID {
             return fails(.productMismatch, "Apple attests another product than the one claimed.", purchase)
         }
-        return failureUnderAnyCatalogue(of: purchase)
-            ?? tokenFinding(on: purchase, type: purchase.type ?? purchase.presumedType)
+        if purchase.ownership == .familyShared, !app.acceptsFamilySharing { return familyShared(purchase) }
+        let type = purchase.type ?? purchase.presumedType
+        return tokenFinding(on: purchase, type: type) ?? standingRejection(of: purchase, type: type).map { .fails($0) }
+    }
+
+    private func sandboxFinding(on purchase: Purchase) -> Finding? {
+        guard purchase.environment == .sandbox, !app.sandbox.allows(submission.userID) else { return nil }
+        return .fails(Self.sandboxNotAllowed(purchase.transactionID, of: purchase.productID))
     }
 
     private func failureUnderAnyCatalogue(of purchase: Purchase) -> Finding? {

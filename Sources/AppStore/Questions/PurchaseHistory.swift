@@ -27,7 +27,7 @@ struct ProvenCustomer: Hashable, Sendable {
     /// Whether a transaction that the receipt does not name is a purchase that it proves, under another id: it goes
     /// back to one, or is of the same period. A consumable has no other id.
     func owns(_ transaction: SignedTransaction) -> Bool {
-        let purchase = (try? transaction.purchase.get()) ?? transaction.sold
+        let purchase = transaction.bought
         guard purchase?.type != .consumable else { return false }
         if let original = purchase?.originalTransactionID ?? transaction.originalIDOfUnreadable, knows(original) {
             return true

@@ -82,38 +82,6 @@ struct ServerAPIQuestion: AppleQuestion {
         isEnvironmentOpen = environment == nil
     }
 
-    /// Looks up the claim of a submission by its receipt. Apple must have authenticated or signed the receipt.
-    /// Otherwise anybody could have other people's transactions looked up. Nil if the receipt holds no id: one of a
-    /// fresh installation costs nothing, and leads to no customer.
-    ///
-    /// The question is for the claimed transaction if the receipt names it, as a purchase's own id or as its
-    /// original's. Otherwise it is for the history of the receipt's customer, which also has later purchases. So it is
-    /// for a restored purchase: its own id is the device's, and Apple's records may not have it. Any original id of the
-    /// customer leads to the history; one of the claimed product is preferred.
-    init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
-        let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
-        let claim = subject.submission.claim
-        let restored = entries.first { $0.isRestored && $0.transactionID == claim.transactionID }
-        if restored == nil, let claimed = claim.transactionID,
-            entries.contains(where: { $0.transactionID == claimed || $0.originalTransactionID == claimed })
-        {
-            self.init(subject: subject, target: .transaction(claimed), isAttested: true, in: environment)
-            return
-        }
-        let entry = restored ?? entries.first { $0.productID == claim.productID } ?? entries.first
-        guard let entry, let transactionID = entry.isRestored ? entry.originalTransactionID : entry.transactionID
-        else { return nil }
-        let proven = entries.compactMap { entry in
-            entry.transactionID.map {
-                ProvenPurchase(
-                    $0, original: entry.originalTransactionID, webOrderLineItemID: entry.webOrderLineItemID,
-                    of: entry.productID)
-            }
-        }
-        let customer = ProvenCustomer(transactionID, of: entry.productID, purchases: proven)
-        self.init(subject: subject, target: .history(of: customer), in: environment)
-    }
-
     /// The same question after a verdict that it is to clear. If nothing is found, a hold stands, and so do purchases
     /// that only wait for others.
     func otherwise(_ verdict: Verdict) -> ServerAPIQuestion {

@@ -19,6 +19,9 @@ public struct SignedTransaction: Hashable, Sendable {
     /// An understood purchase without what keeps it from being granted.
     let sold: Purchase?
 
+    /// The purchase, as far as it is understood: whether it can be granted or not.
+    var bought: Purchase? { (try? purchase.get()) ?? sold }
+
     /// `productId`, whether or not the rest can be read.
     var productID: ProductID? { (try? purchase.get())?.productID ?? productIDOfUnreadable }
 

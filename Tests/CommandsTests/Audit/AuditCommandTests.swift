@@ -151,11 +151,17 @@ struct AuditCommandTests {
         #expect(result.output == "")
     }
 
-    @Test("A checkpoint begins at a moment where a person says so: else that of an old ledger could never begin")
-    mutating func checkpointOfOldLedger() throws {
-        let file = grantor.folder + "/audited.json"
+    /// The input's only record left its topic, and an audit with a checkpoint is asked for.
+    /// - Returns: the checkpoint's file.
+    private mutating func emptyInput() -> String {
         grantor.topics.records[.submitted] = [FixedTopics.record(.submitted, 1, "{}")]
         (grantor.topics.removed, grantor.topics.committed) = (1, 1)
+        return grantor.folder + "/audited.json"
+    }
+
+    @Test("A checkpoint begins at a moment where a person says so: else that of an old ledger could never begin")
+    mutating func checkpointOfOldLedger() throws {
+        let file = emptyInput()
         #expect(grantor("audit --checkpoint \(file)").status == .incomplete)
         #expect(!FileManager.default.fileExists(atPath: file))
         let begun = grantor("audit --checkpoint \(file) --since 2023-11-14T22:13:20Z")
@@ -166,9 +172,7 @@ struct AuditCommandTests {
 
     @Test("A checkpoint knows what was judged, so that a partition may be empty after a time without records")
     mutating func checkpointOfQuietTopic() throws {
-        let file = grantor.folder + "/audited.json"
-        grantor.topics.records[.submitted] = [FixedTopics.record(.submitted, 1, "{}")]
-        (grantor.topics.removed, grantor.topics.committed) = (1, 1)
+        let file = emptyInput()
         #expect(grantor("audit --checkpoint \(file) --since 2023-11-14T22:13:20Z").status == .done)
         #expect(
             try String(contentsOfFile: file, encoding: .utf8).contains(#""judged":{"receipts.submitted":{"0":1}}"#))
