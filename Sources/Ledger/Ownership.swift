@@ -137,8 +137,8 @@ public struct PartitionRow: Hashable, Sendable {
 /// How far a partition is complete, for the second's checkpoint in `partitions`.
 public struct OffsetCheckpoint: Hashable, Sendable {
     public let ownership: PartitionOwnership
-    /// The first offset that is not complete. Nil if no record has come since the take-over. The offset then stays, and
-    /// its count of starts is reset, because no check of a record has ended a worker there.
+    /// The first offset that is not complete. Nil if no record has come since the take-over. The offset then stays. Its
+    /// count of starts and its suspect go, because no record is there that could end workers.
     public let next: Int64?
 
     public init(ownership: PartitionOwnership, next: Int64?) {

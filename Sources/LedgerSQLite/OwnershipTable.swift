@@ -110,7 +110,7 @@ struct OwnershipTable {
             UPDATE partitions SET
                 starts = iif(next_offset IS ?1 AND ?1 IS NOT NULL, starts, 0),
                 marked_offset = iif(marked_offset < ?1, NULL, marked_offset),
-                suspect_offset = iif(suspect_offset < ?1, NULL, suspect_offset),
+                suspect_offset = iif(?1 IS NULL OR suspect_offset < ?1, NULL, suspect_offset),
                 passed_offset = iif(?1 < passed_offset, NULL, passed_offset),
                 next_offset = coalesce(?1, next_offset)
             WHERE topic = ?2 AND partition = ?3 AND generation = ?4

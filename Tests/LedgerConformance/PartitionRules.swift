@@ -139,6 +139,10 @@ extension LedgerConformance {
             try mark(7, begins: 14)
             try mark(7, ended: 14)
             try expect(try start(subject.own(8)).suspect, nil, "ended")
+            try mark(8, begins: 14)
+            try expect(try start(subject.own(9)).suspect, CheckSuspect(offset: 14, ends: 1), "begun again")
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(9), next: nil)])
+            try expect(try start(subject.own(10)).suspect, nil, "no record is there")
         },
         ConformanceRule("A checkpoint may go back") { subject in
             try subject.own(1)

@@ -53,7 +53,8 @@ extension ModelConnection: LedgerConnection {
                 else {
                     return false
                 }
-                if row.next != checkpoint.next || checkpoint.next == nil { row.starts = 0 }
+                if row.next != checkpoint.next { row.starts = 0 }
+                if checkpoint.next == nil { (row.starts, row.suspect) = (0, nil) }
                 if let next = checkpoint.next {
                     if let marked = row.marked, marked < next { row.marked = nil }
                     if let suspect = row.suspect, suspect.offset < next { row.suspect = nil }

@@ -185,7 +185,8 @@ struct OwnershipTable {
             UPDATE partitions SET
                 starts = CASE WHEN next_offset = $4::bigint THEN starts ELSE 0 END,
                 marked_offset = CASE WHEN marked_offset < $4::bigint THEN NULL ELSE marked_offset END,
-                suspect_offset = CASE WHEN suspect_offset < $4::bigint THEN NULL ELSE suspect_offset END,
+                suspect_offset = CASE WHEN $4::bigint IS NULL OR suspect_offset < $4::bigint THEN NULL
+                    ELSE suspect_offset END,
                 passed_offset = CASE WHEN $4::bigint < passed_offset THEN NULL ELSE passed_offset END,
                 next_offset = coalesce($4::bigint, next_offset)
             WHERE topic = $1::text AND partition = $2::bigint AND generation = $3::bigint

@@ -123,7 +123,8 @@ struct PoisonWatch: Sendable {
             calmAt = moment
             return false
         }
-        span = .none
+        // After a partition lost its end, another record may come to stand where the suspect stood.
+        (span, offset) = (.none, nil)
         isCalm = true
         return true
     }

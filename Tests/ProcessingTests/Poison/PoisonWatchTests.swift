@@ -171,6 +171,14 @@ final class PoisonWatchTests {
         watch.beginReading(at: 10)
         #expect(watch.isCalm && !watch.isOneByOne)
     }
+
+    @Test("forgets the poison record once it is calm, because another record may come to stand there")
+    func forgetsPoison() {
+        _ = begin(CheckSuspect(offset: 10, ends: 5))
+        #expect(watch.offset == 10)
+        _ = watch.becomeCalm(hasRecords: false, demandedSince: now, at: now + .seconds(30))
+        #expect(watch.offset == nil)
+    }
 }
 
 @Suite("Rows of retries that may end workers")

@@ -196,13 +196,17 @@ final class Witness {
         quarantined.insert(origin)
         if case .unreadable = script.records[number].content { return }
         guard !script.records[number].endsWorkers else { return }
-        guard world.options.replacesRecords || ends[origin] ?? 0 >= 5 else {
+        // With its origin, a record of the topic before may be told late.
+        guard world.options.replacesRecords || mayBeSuspect(origin) else {
             return fail(.quarantined, "record \(number) at \(origin) can be read")
         }
-        // It stands where another record did that ended workers, or five of them ended by chance: it is left to
-        // people. A stub has no value.
+        // It is left to people. A stub has no value.
         if seen.bytes.value.map(SimulatedApple.number(of:)) ?? number == number { forgotten.insert(number) }
     }
+
+    /// Whether a record may be quarantined that ends no worker: it stands where another one did that ended workers, or
+    /// five of them ended by chance.
+    private func mayBeSuspect(_ origin: Origin) -> Bool { ends[origin] ?? 0 >= 5 }
 
     // MARK: Offsets
 
@@ -284,7 +288,7 @@ final class Witness {
         func isQuarantined() -> Bool {
             quarantined.contains(origin) || world.ledger.tables.owesStub(of: origin)
         }
-        if script.records[number].endsWorkers, isQuarantined() { return nil }
+        if script.records[number].endsWorkers || mayBeSuspect(origin), isQuarantined() { return nil }
         switch script.records[number].content {
         case .unreadable:
             return isQuarantined() ? nil : "not on the quarantine topic"
