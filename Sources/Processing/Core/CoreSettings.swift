@@ -13,6 +13,8 @@ public struct CoreSettings: Hashable, Sendable {
     public var callsPerEndpoint = 1000
     /// Most rows of one batch; a decision with more of them goes alone.
     public var rowsPerBatch = 1024
+    /// Most bytes of records that one batch puts into `retries`; a larger one goes alone.
+    public var bytesPerBatch: Int64 = 4 << 20
     /// Most events that one call to the ledger owes; the others are next.
     public var owedPerCall = 500
     /// At so many rows in the outbox, outcomes wait for the broker instead.

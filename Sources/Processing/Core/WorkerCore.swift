@@ -35,7 +35,8 @@ public struct WorkerCore: ~Copyable {
             count: settings.inFlight, bytes: settings.inFlightBytes, purchases: settings.inFlightPurchases)
         submissions = Submissions(
             limit: limit, callsPerEndpoint: settings.callsPerEndpoint, retryBytes: settings.retryBytes,
-            rowsPerBatch: settings.rowsPerBatch, doubtLimit: settings.doubtLimit, tellsWaiting: settings.tellsWaiting)
+            rowsPerBatch: settings.rowsPerBatch, bytesPerBatch: settings.bytesPerBatch,
+            doubtLimit: settings.doubtLimit, tellsWaiting: settings.tellsWaiting)
         partitions = Partitions(owner: settings.worker.name, recordsAtOnce: limit.count)
         publisher = Publisher(capacity: limit.count, owedPerCall: settings.owedPerCall)
         outbox = Outbox(

@@ -94,7 +94,10 @@ extension Submissions {
         else { return leave(token, &turn) }
         move(token, to: .writing, &turn)
         let keys = BatchKeys(submission: claimant, content)
-        batcher.add(token, rows: content.batchRows, keys, isLeased: !flights[token].isRecord)
+        let isRecord = flights[token].isRecord
+        // A row of `retries` that goes on waiting has its evidence there.
+        let bytes = if isRecord, case .wait = content { flights[token].bytes } else { 0 as Int64 }
+        batcher.add(token, rows: content.batchRows, bytes: bytes, keys, isLeased: !isRecord)
     }
 
     mutating func startBatch(_ turn: inout Turn) {

@@ -32,8 +32,8 @@ struct Submissions: ~Copyable {
     var renewAt: Instant?
 
     init(
-        limit: InFlightLimit, callsPerEndpoint: Int, retryBytes: Int64, rowsPerBatch: Int, doubtLimit: Duration,
-        tellsWaiting: Bool
+        limit: InFlightLimit, callsPerEndpoint: Int, retryBytes: Int64, rowsPerBatch: Int, bytesPerBatch: Int64,
+        doubtLimit: Duration, tellsWaiting: Bool
     ) {
         self.doubtLimit = doubtLimit
         self.tellsWaiting = tellsWaiting
@@ -41,7 +41,7 @@ struct Submissions: ~Copyable {
         flights = Slab(vacant: .vacant, capacity: limit.count)
         gates = GateTable(most: limit.gateRecordCount, mostCalls: callsPerEndpoint)
         self.retryBytes = RetryBytesLimit(limit: retryBytes)
-        batcher = WriteBatcher(mostRows: rowsPerBatch)
+        batcher = WriteBatcher(mostRows: rowsPerBatch, mostBytes: bytesPerBatch)
     }
 
     var count: Int { flights.count }

@@ -21,12 +21,14 @@ struct WriteBatcher {
     private struct Waiting {
         let token: SubmissionToken
         let rows: Int
+        let bytes: Int64
         let keys: BatchKeys
         let isLeased: Bool
     }
 
-    /// Most rows of one batch; a decision with more of them goes alone.
+    /// Most rows of one batch, and bytes of evidence; a decision with more of them goes alone.
     private let mostRows: Int
+    private let mostBytes: Int64
     private var waiting = FIFO<Waiting>()
     private var rowsWaiting = 0
     /// Decisions that wait and are a record's.
@@ -42,15 +44,20 @@ struct WriteBatcher {
     private var keys: Set<UInt64> = []
     private var asked: Set<UInt64> = []
 
-    init(mostRows: Int) { self.mostRows = mostRows }
+    init(mostRows: Int, mostBytes: Int64) {
+        self.mostRows = mostRows
+        self.mostBytes = mostBytes
+    }
 
     /// Decisions that wait or are being written.
     var count: Int { waiting.count + underWay.count }
     var isEmpty: Bool { waiting.isEmpty && underWay.isEmpty }
 
-    /// - Parameter isLeased: Whether it is about a row of `retries`.
-    mutating func add(_ token: SubmissionToken, rows: Int, _ keys: BatchKeys, isLeased: Bool) {
-        append(Waiting(token: token, rows: max(1, rows), keys: keys, isLeased: isLeased))
+    /// - Parameters:
+    ///   - bytes: of the evidence that the ledger is to keep.
+    ///   - isLeased: Whether it is about a row of `retries`.
+    mutating func add(_ token: SubmissionToken, rows: Int, bytes: Int64, _ keys: BatchKeys, isLeased: Bool) {
+        append(Waiting(token: token, rows: max(1, rows), bytes: bytes, keys: keys, isLeased: isLeased))
     }
 
     private mutating func append(_ decision: Waiting) {
@@ -86,17 +93,20 @@ struct WriteBatcher {
         keys.removeAll(keepingCapacity: true)
         asked.removeAll(keepingCapacity: true)
         var rows = 0
+        var bytes: Int64 = 0
         var tokens: [SubmissionToken] = []
         tokens.reserveCapacity(min(waiting.count, mostRows))
         // Decisions that do not fit, or whose keys the batch has already, wait for the next one.
         for _ in 0..<waiting.count {
             guard let next = removeFirst() else { break }
             guard flights.isWriting(next.token) else { continue }
-            guard tokens.isEmpty || rows + next.rows <= mostRows, take(next.keys) else {
+            let isRoom = rows + next.rows <= mostRows && bytes + next.bytes <= mostBytes
+            guard tokens.isEmpty || isRoom, take(next.keys) else {
                 append(next)
                 continue
             }
             rows += next.rows
+            bytes += next.bytes
             tokens.append(next.token)
             underWay.append(next)
         }

@@ -10,7 +10,7 @@ final class SubmissionsTests {
     private var turn = Turn(seed: 1)
     private var submissions = Submissions(
         limit: InFlightLimit(count: 64, bytes: 1 << 20, purchases: 100), callsPerEndpoint: 8, retryBytes: 1 << 20,
-        rowsPerBatch: 16, doubtLimit: .seconds(60), tellsWaiting: true)
+        rowsPerBatch: 16, bytesPerBatch: 1 << 20, doubtLimit: .seconds(60), tellsWaiting: true)
     private let assignment = AssignmentID(rawValue: 1)
 
     init() { turn.apps = Fixture.apps }

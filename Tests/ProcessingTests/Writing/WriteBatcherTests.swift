@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Batches of decisions")
 final class WriteBatcherTests {
-    private var batcher = WriteBatcher(mostRows: CoreSettings().rowsPerBatch)
+    private var batcher = WriteBatcher(
+        mostRows: CoreSettings().rowsPerBatch, mostBytes: CoreSettings().bytesPerBatch)
     private var flights = Flights(vacant: .vacant, capacity: 16)
     private var now = Instant.zero + .seconds(1)
     private var random = SplitMix64(seed: 1)
@@ -22,7 +23,7 @@ final class WriteBatcherTests {
     }
 
     private func add(
-        _ id: String, _ content: Decision.Content, rows: Int = 1, isLeased: Bool = false
+        _ id: String, _ content: Decision.Content, rows: Int = 1, bytes: Int64 = 0, isLeased: Bool = false
     ) -> SubmissionToken {
         var flight = Flight(.nobody)
         flight.state = .writing
@@ -30,7 +31,8 @@ final class WriteBatcherTests {
         flight.subject = .submission(submission)
         flight.content = content
         let token = flights.insert(flight)
-        batcher.add(token, rows: rows, BatchKeys(submission: submission.claimant, content), isLeased: isLeased)
+        batcher.add(
+            token, rows: rows, bytes: bytes, BatchKeys(submission: submission.claimant, content), isLeased: isLeased)
         return token
     }
 
@@ -206,6 +208,20 @@ final class WriteBatcherTests {
         for number in 0..<2000 { add("c\(number)", "t\(number)") }
         now += .milliseconds(10)
         #expect(start()?.count == 1024)
+    }
+
+    @Test("hold 4 MiB of evidence at most, and a decision with more of it alone")
+    func mostBytes() {
+        let failing = Decision.Content.fail(Rejection(.unknownProduct, "No such product."))
+        let large = add("a", failing, bytes: 5 << 20)
+        let (second, third, fourth) = (
+            add("b", failing, bytes: 3 << 20), add("c", failing, bytes: 2 << 20), add("d", failing, bytes: 1 << 20)
+        )
+        for batch in [[large], [second, fourth], [third]] {
+            #expect(start() == batch)
+            end()
+            now += .milliseconds(10)
+        }
     }
 
     @Test("leave out what has left meanwhile")

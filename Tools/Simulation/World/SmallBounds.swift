@@ -11,7 +11,10 @@ extension CoreSettings {
         if isSmall(0) { inFlightPurchases = Int.random(in: 1...12, using: &random) }
         if isSmall(1) { inFlightBytes = Int64.random(in: 60...400, using: &random) }
         if isSmall(2) { callsPerEndpoint = Int.random(in: 1...4, using: &random) }
-        if isSmall(3) { rowsPerBatch = Int.random(in: 1...8, using: &random) }
+        if isSmall(3) {
+            rowsPerBatch = Int.random(in: 1...8, using: &random)
+            bytesPerBatch = Int64(rowsPerBatch) * 60
+        }
         if isSmall(4) { owedPerCall = Int.random(in: 1...3, using: &random) }
         if isSmall(5) {
             outboxRows = Int.random(in: 1...12, using: &random)
