@@ -5,7 +5,6 @@ import Contract
 enum EvidenceForm: Hashable, Sendable {
     case signedTransaction
     case appReceipt
-    /// ``TransactionReceipt``.
     case transactionReceipt
     /// A payload of Unity's, a transaction as JSON, or a whole reply of Apple's; also in base64.
     case json

@@ -104,7 +104,6 @@ public enum FulfilmentAnswer: Hashable, Sendable {
         case limited
         /// Any other status.
         case failed
-        /// No response.
         case unanswered
     }
 

@@ -225,7 +225,6 @@ private final class ProbeLoop {
         if !isWatched { remove(number) }
     }
 
-    /// Closes a connection.
     private func remove(_ number: UInt64) {
         connections[number] = nil
         while oldest < next, connections[oldest] == nil { oldest += 1 }

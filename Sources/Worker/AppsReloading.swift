@@ -25,7 +25,6 @@ struct AppsReloading {
     /// When people are to be told again; nil while the file is in force.
     var nextMoment: Instant? { refusal.nextMoment }
 
-    /// Reads the file.
     /// - Returns: the apps in force from now on; nil if those of before stay.
     mutating func reload(at now: Instant) -> AppsSnapshot? {
         version += 1

@@ -44,7 +44,6 @@ final class RetentionThread: Sendable {
     /// Ends the thread once the call under way is done.
     func endSoon() { order.give() }
 
-    /// Waits for the end.
     func join() { thread.join() }
 
     private struct Loop {

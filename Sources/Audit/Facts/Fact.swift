@@ -22,7 +22,6 @@ struct Fact: Hashable, Comparable, Sendable, BitwiseCopyable {
         // A place of the input topic's, in the same order.
         case quarantined
         case unreadable
-        // A purchase.
         case purchase
     }
 

@@ -14,7 +14,6 @@ struct AuditCheckpointFile {
         let judged: [String: [String: Int64]]?
     }
 
-    /// What it says.
     struct Checkpoint: Hashable {
         let next: Timestamp
         let judged: [TopicPartition: Int64]

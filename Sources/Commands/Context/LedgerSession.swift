@@ -49,7 +49,6 @@ struct LedgerSession {
 }
 
 extension ParsedArguments {
-    /// Opens the configured ledger.
     func session(_ context: CommandContext) throws(CommandFailure) -> LedgerSession {
         let settings = try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
         do throws(LedgerError) {

@@ -158,7 +158,6 @@ private struct Source {
 
 /// An import's findings in a file and in the ledger. Lists have a bound, numbers have none.
 private struct ImportFindings {
-    /// Lines that are named.
     static let mostNamed = 20
 
     private(set) var faults = 0

@@ -20,7 +20,6 @@ extension SubmissionRow {
         ]
     }
 
-    /// Its outcome in words.
     /// - Parameter owed: The rows that the outbox has of it.
     func words(owed: [OutboxRow], now: Timestamp) -> SubmissionWords {
         SubmissionWords(

@@ -50,7 +50,6 @@ struct GroupLeaving {
         }
     }
 
-    /// The next step.
     /// - Parameters:
     ///   - hasCommitted: no commit waits or is under way.
     ///   - isJoining: the group was asked to let this client in and has not answered yet.

@@ -152,7 +152,6 @@ struct CircuitBreaker: Sendable {
         max(1, ceiling >> (Policy.rampSteps - step))
     }
 
-    /// A call is made.
     /// - Parameter isRetry: whether it is, or may be, made for a submission whose former attempt failed.
     mutating func began(isRetry: Bool, at now: Instant) -> Pass {
         all.begin(at: now)
@@ -201,7 +200,6 @@ struct CircuitBreaker: Sendable {
         state = .ramping(step: step + intervals, since: since + Policy.rampInterval * intervals)
     }
 
-    /// A call ended.
     /// - Parameters:
     ///   - isRetry: whether it was made for a submission whose former attempt failed.
     ///   - took: how long the call itself took.

@@ -69,7 +69,6 @@ struct ConcurrencyLimiter: Sendable {
 
     var value: Int { Int(min(byLatency, byUse)) }
 
-    /// A call is made.
     /// - Parameter inFlight: calls under way, this one included.
     mutating func began(inFlight: Int) {
         used.calls = max(used.calls, inFlight)
@@ -82,7 +81,6 @@ struct ConcurrencyLimiter: Sendable {
         used = (inFlight, now)
     }
 
-    /// A call ended.
     /// - Parameter inFlight: calls under way, this one included.
     mutating func ended(_ outcome: CallOutcome, took: Duration, inFlight: Int, at now: Instant) {
         switch outcome {

@@ -283,7 +283,6 @@ struct EndpointGate: Sendable {
         return Pass(lane: lane, breaker: breaker.began(isRetry: lane != .first, at: now))
     }
 
-    /// A call ended.
     /// - Parameters:
     ///   - isRetry: whether an attempt for its submission failed before.
     ///   - unit: a random number in `0..<1`.

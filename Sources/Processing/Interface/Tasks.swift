@@ -141,7 +141,6 @@ public final class AppsSnapshot: Sendable {
     public let version: Int
     /// Apple's endpoints that submissions of these apps may need.
     public let endpoints: [EndpointLimit]
-    /// Fulfilment services.
     public let services: [ServiceLimit]
     /// The part that HTTP and checkers read; the core does not.
     public let content: any Sendable

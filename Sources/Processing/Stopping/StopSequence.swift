@@ -50,7 +50,6 @@ struct StopSequence {
 
     mutating func begin(at now: Instant) { phase = .finishingCalls(until: now + limit * Self.callShare) }
 
-    /// Ends at once.
     mutating func end(for reason: StopReason) {
         phase = .stopped
         self.reason = reason

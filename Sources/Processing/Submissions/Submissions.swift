@@ -184,7 +184,6 @@ struct Submissions: ~Copyable {
         }
     }
 
-    /// Drops all due rows.
     /// - Returns: their leases. A check that does not end may be one that ends workers: its lease ends by itself, and
     ///   counts.
     mutating func dropRows(_ turn: inout Turn) -> [RetryLease] {
