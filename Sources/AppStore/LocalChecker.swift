@@ -124,8 +124,8 @@ public struct LocalChecker: Sendable {
         return decideLocally(receipt, subject)
     }
 
-    /// Of a receipt in the style of iOS 6 only verifyReceipt can tell whether it is Apple's. One that waits goes on to
-    /// be asked about there, also where the app's setting has changed: our own configuration fails no purchase.
+    /// Only verifyReceipt can tell whether a receipt in the style of iOS 6 is Apple's. A receipt that waits is still
+    /// asked about there after the app's setting has changed: our own configuration fails no purchase.
     private func check(
         _ receipt: TransactionReceipt, _ text: ReceiptText, _ submission: inout Submission, _ rules: AppRules,
         isRow: Bool, at now: Timestamp

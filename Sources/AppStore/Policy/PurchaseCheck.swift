@@ -76,8 +76,8 @@ struct PurchaseCheck: Sendable {
         return failureUnderAnyCatalogue(of: purchase) ?? .unlisted
     }
 
-    /// Judges a purchase that cannot be granted as it is, by all that needs no catalogue. Nil where nothing is against
-    /// it.
+    /// Judges a purchase that cannot be granted as it is, by the rules that need no catalogue. Nil where no rule is
+    /// against it.
     func findingOnUngrantable(_ purchase: Purchase, isOfClaimedProduct: Bool) -> Finding? {
         if let finding = sandboxFinding(on: purchase) { return finding }
         if !isOfClaimedProduct, let claimed = submission.claim.productID, claimed != purchase.productID {
@@ -100,8 +100,8 @@ struct PurchaseCheck: Sendable {
         return standingRejection(of: purchase, type: type).map { .fails($0) }
     }
 
-    /// The names that a grant of it has, if there is one. The kind is what Apple attests, else the catalogue's, unless
-    /// that contradicts Apple's word.
+    /// The names that a grant of it would have. The product type is the one that Apple attests, else the catalogue's,
+    /// unless that contradicts Apple's word.
     func names(of purchase: Purchase) -> NamedPurchase {
         let listed = product(of: purchase)?.type
         let isContradicted =
@@ -130,8 +130,8 @@ struct PurchaseCheck: Sendable {
     /// | none | any or none | passes | missing |
     /// | cannot say | any or none | passes | looked up, or missing |
     ///
-    /// `ignore` passes everything. An attested token also binds a claim without one, because a thief would omit it. It
-    /// may be the backend that omits it, so the claim is held, unless the purchase does not stand any more.
+    /// `ignore` passes everything. An attested token also binds a claim without one, because a thief would omit it. But
+    /// the backend may omit it, too, so the claim is held, unless the purchase does not stand any more.
     private func tokenFinding(on purchase: Purchase, type: ProductType) -> Finding? {
         guard app.accountToken != .ignore else { return nil }
         let claimed = submission.claim.appAccountToken
@@ -200,8 +200,8 @@ struct PurchaseCheck: Sendable {
                 purchase.type == nil ? .productContradicted : .incompleteAnswer,
                 detail:
                     "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests no end of its period.")
-        // Apple lets developers set an end for non-renewing subscriptions; one that is attested as such stays what it
-        // is.
+        // Apple lets developers set an end for non-renewing subscriptions. A purchase that is attested as non-renewing
+        // stays that.
         case (false, true) where purchase.type != nil: nil
         case (false, true):
             .waits(

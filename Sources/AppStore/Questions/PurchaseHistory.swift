@@ -21,11 +21,11 @@ struct ProvenCustomer: Hashable, Sendable {
         bought = Set(purchases.flatMap { [$0.transactionID, $0.originalTransactionID] } + [transactionID])
     }
 
-    /// Whether the receipt names a transaction, as one of its own or as the one that it goes back to.
+    /// Whether the receipt names a transaction, as a purchase of its own or as a purchase's original.
     func knows(_ transactionID: TransactionID) -> Bool { bought.contains(transactionID) }
 
-    /// Whether a transaction that the receipt does not name is a purchase that it proves, under another id: it goes
-    /// back to one, or is of the same period. A consumable has no other id.
+    /// Whether a transaction that the receipt does not name is a proven purchase under another id. It then goes back to
+    /// one, or is of the same period. A consumable has no other id.
     func owns(_ transaction: SignedTransaction) -> Bool {
         let purchase = transaction.bought
         guard purchase?.type != .consumable else { return false }
@@ -58,9 +58,9 @@ struct ProvenPurchase: Hashable, Sendable {
 
 /// The pages of a history, put together.
 ///
-/// Where a transaction is sent twice, the latest word on it counts: with both, the older one would be granted. Of two
-/// words of one moment the cancelled one counts. The latest changes come first, so what changes while later pages are
-/// read is not seen, as if the history had been read before.
+/// Where a transaction is sent twice, its latest record counts: else the older one would be granted. Of two records of
+/// one moment the cancelled one counts. The latest changes come first, so a change while later pages are read is
+/// missed, as if the history had been read before it.
 struct PurchaseHistory: Sendable {
     /// Most transactions that are kept: one customer's latest, in one app.
     static let maxTransactions = 10_000
@@ -105,7 +105,7 @@ struct PurchaseHistory: Sendable {
     var purchases: [Purchase] { entries.reversed().compactMap(\.readable) }
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 
-    /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.
+    /// Whether it holds one of the purchases that a customer is known by, or a purchase that goes back to one.
     func holdsAny(of customer: ProvenCustomer) -> Bool {
         ids.contains(where: customer.knows)
             || entries.contains { ($0.readable?.originalTransactionID).map(customer.knows) ?? false }
@@ -150,8 +150,8 @@ struct PurchaseHistory: Sendable {
         }
     }
 
-    /// The verdict on all of it. Apple signs what it sends, so a purchase that cannot be read and may be the claimed
-    /// one is never the player's fault.
+    /// The verdict on all of it. Apple signs its replies. So if the claimed purchase may be one that cannot be read,
+    /// that is never the player's fault.
     func verdict(_ policy: ClaimPolicy) -> Verdict {
         var unreadable = UnreadablePurchases()
         var refused: [Purchase] = []
@@ -244,7 +244,7 @@ struct ReplyAttestation {
         return transaction
     }
 
-    /// Whether a name of an environment, as Apple's replies have it, is that of the one that was asked, or absent.
+    /// Whether an environment's name in Apple's reply is absent, or that of the environment that was asked.
     private func isName(_ name: String?) -> Bool {
         name.map { AppleCodes.environments[$0] == environment } ?? true
     }

@@ -13,8 +13,8 @@ struct ReceiptFingerprint: Hashable, Sendable {
     let createdAt: Timestamp?
     /// Of the receipt's first purchases; empty for a receipt without purchases, or without any that can be read.
     let transactions: [TransactionID]
-    /// Whether the receipt says of itself that it is the sandbox's. Nobody has proved it, but nobody who has paid in
-    /// production gains by saying so.
+    /// Whether the receipt says of itself that it is the sandbox's. It is not proven, but a player who has paid in
+    /// production gains nothing by saying so.
     let saysSandbox: Bool
 
     init(createdAt: Timestamp? = nil, transactions: [TransactionID] = [], saysSandbox: Bool = false) {

@@ -73,7 +73,7 @@ struct HistoryReply: Sendable {
     /// As it came.
     let environment: String?
 
-    /// Nil for bytes that are no such reply. Demands what a page is made of: read as an empty last page, anything else
+    /// Nil for bytes that are no such reply. Demands the members of a page. Anything else, read as an empty last page,
     /// would say that there are no purchases.
     init?(json: [UInt8]) {
         guard let members = members(of: json),
@@ -115,7 +115,8 @@ private func members(of json: [UInt8]) -> StrictJSON.Members? {
     json.count <= maxReplyBytes ? (try? StrictJSON(json))?.members : nil
 }
 
-/// Whether Apple accepts an app's key for the App Store Server API, by its reply about a transaction that nobody has.
+/// Whether Apple accepts an app's key for the App Store Server API, by its reply about a transaction that does not
+/// exist.
 ///
 /// Only a reply that Apple gives after checking the key counts as acceptance. A proxy's error and Apple's reply for
 /// an unknown app have the same HTTP statuses.

@@ -86,8 +86,8 @@ enum AppleCodes {
         case accountNotFound
         /// Apple takes the id for none of its own.
         case idRefused
-        /// Apple cannot tell now, or there is no answer about the transaction: of Apple's servers in general, or of
-        /// something between them and us. It says the cause, and what that means for the endpoint.
+        /// Apple cannot tell now, or the reply says nothing about the transaction. It may come from Apple's servers in
+        /// general, or from something between them and us. It says the cause, and what that means for the endpoint.
         case retry(RetryCause, CallOutcome)
         case rateLimited
         /// The pages changed while they were read: begin again.

@@ -160,8 +160,8 @@ struct SignedAttributes {
     /// The digest of the payload that the signer saw.
     let messageDigest: ArraySlice<UInt8>
 
-    /// Nil if one of the two attributes that must be there is missing or stands twice, if there are too many, or if the
-    /// content is of another type.
+    /// Nil if one of the two required attributes is missing or stands twice, if there are too many attributes, or if
+    /// the content has another type.
     fileprivate init?(_ value: BERValue, in bytes: ArraySlice<UInt8>) {
         let span = bytes.span
         guard let members = value.children(BERValue.contextTag0, in: span), members.count <= Self.maxCount
@@ -189,8 +189,8 @@ struct SignedAttributes {
     private static let messageDigestType: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x04]
 }
 
-/// The certificates that a receipt carries, read no further than it takes to find the signer's and its issuer's
-/// (RFC 5280, section 4.1). Whether they are worth anything is not decided here.
+/// A receipt's certificates, read only as far as needed to find the signer's and its issuer's (RFC 5280, section 4.1).
+/// Whether they are worth anything is not decided here.
 struct ReceiptCertificates {
     /// Most certificates that a receipt may carry; Apple's have three.
     static let maxCount = 8

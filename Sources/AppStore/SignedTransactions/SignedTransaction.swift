@@ -86,8 +86,8 @@ extension Purchase {
         return moment
     }
 
-    /// A purchase that Apple took back has a date. A purchase that has only other members about it is of a form that
-    /// this version does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
+    /// A purchase that Apple took back has a date. A purchase with other members alone has a form that this version
+    /// does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
     private static func wholeRevocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
         guard let moment = try payload.moment("revocationDate") else {
             let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {
@@ -188,8 +188,8 @@ struct TransactionPayload: Sendable {
     }
 }
 
-/// Apple attests the transaction, and it cannot be granted as it is: never the player's fault, so it is to be held for
-/// a person.
+/// Apple attests the transaction, and it cannot be granted as it is. That is never the player's fault, so a person must
+/// decide.
 public enum UnreadablePurchase: Error, Hashable, Sendable {
     /// It lacks what a grant needs, or has it in a form that this version does not know.
     case incomplete
@@ -210,7 +210,7 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
         }
     }
 
-    /// As such it is passed over beside others that are granted, as a refunded one is. Nil where it is not understood:
+    /// Such a purchase is passed over beside granted ones, as a refunded purchase is. Nil where it is not understood:
     /// it may be anything, and holds whatever else is claimed with it.
     var passedOver: PassedOver.Reason? {
         switch self {

@@ -109,7 +109,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     /// A certificate of more than ``ChainVerifier/maxCertificateBytes``.
     case tooLarge = "A certificate is larger than a certificate can be."
     case unreadable = "A certificate cannot be read."
-    /// A certificate is signed by an algorithm that does not count: a weak one, or one that this version does not know.
+    /// A certificate is signed by an algorithm that is weak, or that this version does not know.
     case unknownAlgorithm = "A certificate is signed in a way that is not known."
     /// No pinned root issued the intermediate, so Apple did not sign.
     case untrusted = "The certificates do not chain to a root of Apple's."

@@ -67,7 +67,7 @@ struct AuditKey: Hashable, Comparable, Sendable, BitwiseCopyable {
         self.init(bytes.digest)
     }
 
-    /// A place of the input topic.
+    /// A partition and offset of the input topic.
     init(_ origin: Origin, _ bytes: inout AuditBytes) {
         bytes.begin(3)
         bytes.add(origin.topic.utf8)
@@ -108,8 +108,8 @@ struct AuditBytes: Sendable {
 
     var digest: SHA256Digest { SHA256.hash(bytes) }
 
-    /// The digest of an event to the last byte: key, value and headers, but for the mark of a copy that a repeat asked
-    /// for.
+    /// The digest of an event to the last byte: key, value and headers. The header of a copy that a repeat asked for is
+    /// left out.
     mutating func content(key: [UInt8]?, value: [UInt8]?, headers: some Sequence<RecordHeader>) -> UInt64 {
         begin(4)
         add(key)

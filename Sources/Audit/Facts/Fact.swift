@@ -19,7 +19,7 @@ struct Fact: Hashable, Comparable, Sendable, BitwiseCopyable {
         // A submission's, what it needs before what needs it.
         case outcome
         case record
-        // A place of the input topic's, in the same order.
+        // A partition and offset of the input topic, in the same order.
         case quarantined
         case unreadable
         case purchase
