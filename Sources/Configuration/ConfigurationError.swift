@@ -1,7 +1,6 @@
 import CommandParser
 
-/// Why the configuration cannot be used. The remedy is always the operator's: mend the place that is named, start
-/// again.
+/// Why the configuration cannot be used. The remedy is always the operator's: mend the named place, start again.
 public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     /// One line that names the place and never a value, because a value may be a secret. Files are named by their
     /// paths.
@@ -124,8 +123,7 @@ public struct SettingName: Hashable, Sendable, CustomStringConvertible {
 
 /// Rules for every value, wherever it stands.
 enum CheckedText {
-    /// The text as it is, unless it is empty, holds a control character, or is what is left of bytes that are not
-    /// UTF-8.
+    /// The text as it is, unless it is empty, holds a control character, or comes from bytes that are not UTF-8.
     static func check(_ text: String, _ place: ConfigurationError.Place) throws(ConfigurationError) -> String {
         // A value that is set and empty was lost on its way here, most likely.
         guard !text.isEmpty else { throw .refused(place, requirement: "set, not empty") }

@@ -54,7 +54,7 @@ public final class Failure: Sendable, Hashable {
     public let failedAt: Timestamp
     /// How often verification was tried; 0 when it failed before it.
     public let attempts: Int
-    /// Of what was claimed: the same claim stays failed, another one under the same id may be granted.
+    /// The claim's digest: the same claim stays failed, and another one under the same id may be granted.
     public let digest: ClaimDigest
     public let origin: Origin
     public let format: EventFormat

@@ -89,8 +89,8 @@ public final class Grant: Sendable, Hashable {
     public var bundleID: BundleID { claimant.bundleID }
     public var orderID: OrderID? { claimant.orderID }
 
-    /// All that the player gets. Falls back on the items of one unit where a number grows beyond `Int`, which no row
-    /// that was checked before it was written has.
+    /// All that the player gets. Falls back on the items of one unit where a number grows beyond `Int`. The check
+    /// before the write excludes that.
     public var items: [Item] { product.items(times: quantity) ?? product.items }
 
     /// Whether another system granted it, before this one came into use.

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// A text that names one thing, told apart by the compiler from texts that name others.
+/// A text that identifies something. The compiler tells identifiers of different things apart.
 ///
 /// The text is kept as it came; readers of outside data check its form first. Two identifiers are equal if their bytes
 /// are, as in the ledgers and on Kafka. Swift's strings are equal if their characters are equivalent in Unicode. To
@@ -58,7 +58,7 @@ public typealias ProductID = Identifier<IdentifierKind.OfProduct>
 public typealias TransactionID = Identifier<IdentifierKind.OfTransaction>
 /// A grant's identifier: the UUIDv5 of its key.
 public typealias GrantID = Identifier<IdentifierKind.OfGrant>
-/// An event's identifier, derived from what it tells, so that it never changes.
+/// An event's identifier, derived from its content, so that it never changes.
 public typealias EventID = Identifier<IdentifierKind.OfEvent>
 
 extension TransactionID {
@@ -73,8 +73,8 @@ extension TransactionID {
     }
 }
 
-/// Ids that are numbers, in the one form that grant keys are made of. Zeros in front make no other number, and zero is
-/// none: all purchases that have it would count as one.
+/// Ids that are numbers, in the one form that grant keys are made of. Zeros in front make no other number. Zero itself
+/// is no id: all purchases with it would count as one.
 public enum DigitText {
     /// The id that a text stands for; nil for zeros only. A text that is no number stays as it is.
     public static func withoutLeadingZeros(_ text: String) -> String? {

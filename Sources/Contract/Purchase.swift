@@ -22,7 +22,7 @@ public enum VerifiedBy: String, Hashable, Sendable, CaseIterable {
     case serverAPI
     /// Apple's signature on the receipt holds; nobody was asked.
     case local
-    /// Nobody: another system had granted it before this one came into use, see `grantor grants import`.
+    /// Not verified: another system had granted it before Grantor came into use, see `grantor grants import`.
     case imported = "import"
 }
 
@@ -180,7 +180,7 @@ public struct Product: Hashable, Sendable {
 /// A purchase that passed every check, with its items: ready to be granted.
 public struct GrantablePurchase: Hashable, Sendable {
     public let purchase: Purchase
-    /// One unit and its items; its type is the attested one where Apple attests one, else the catalogue's.
+    /// One unit and its items. The type is the one that Apple attests, else the catalogue's.
     public let product: Product
     /// All that the player gets: the product's items times the purchase's quantity.
     public let items: [Item]

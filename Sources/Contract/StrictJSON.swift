@@ -59,8 +59,8 @@ extension StrictJSON {
         /// The value of a member; nil if there is none, or more than one of that name.
         public subscript(name: String) -> JSONValue? { member(name)?.value.value(in: text) }
 
-        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil if it is none. A text
-        /// without escapes is a part of the bytes that were read, and keeps them all in memory.
+        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil for any other member. A
+        /// text without escapes is a part of the bytes that were read, and keeps them all in memory.
         public func bytes(of name: String) -> ArraySlice<UInt8>? {
             guard case .string(let string) = member(name)?.value else { return nil }
             return string.bytes(in: text)

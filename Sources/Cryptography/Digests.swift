@@ -110,8 +110,8 @@ public final class SHA256Prefix: @unchecked Sendable {
     }
 }
 
-/// SHA-1 (FIPS 180-4), for what names it: version-5 UUIDs (RFC 9562, section 5.5) and receipts that Apple signed
-/// before 2025. It proves nothing by itself.
+/// SHA-1 (FIPS 180-4), where a format prescribes it: version-5 UUIDs (RFC 9562, section 5.5) and receipts that Apple
+/// signed before 2025. It proves nothing by itself.
 public enum SHA1 {
     /// The 20 bytes of a digest.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {

@@ -16,7 +16,7 @@ struct AppleCheck {
         return results
     }
 
-    /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Nobody can
+    /// An empty request: Apple replies with a status, which shows that name, TLS and endpoint are right. Nobody can
     /// tell whether a shared secret is the app's without one of the app's receipts.
     private func verifyReceipt(_ environment: Environment) -> CheckLine {
         let name = "Apple verifyReceipt, \(environment.rawValue)"

@@ -41,8 +41,8 @@ struct KafkaCheck {
         }
     }
 
-    /// The brokers tell where each of them is, and a worker talks to each. One that cannot be reached there keeps
-    /// partitions from it, whoever answered first.
+    /// The brokers tell where each of them is, and a worker talks to each. A broker that cannot be reached there keeps
+    /// its partitions from the worker, whichever broker replied first.
     private func unreachable(_ description: KafkaClusterDescription) -> CheckLine? {
         do throws(KafkaError) {
             try cluster.reachBrokers()
@@ -55,8 +55,8 @@ struct KafkaCheck {
         }
     }
 
-    /// The group's committed offsets of the input topic's partitions; none where broker or topic are missing, which
-    /// lines of their own say.
+    /// The group's committed offsets of the input topic's partitions; none where broker or topic are missing, for which
+    /// there are other lines.
     func committed() -> Result<[TopicPartition: Int64], KafkaError> {
         guard case .success = description else { return .success([:]) }
         return Result { () throws(KafkaError) in try committedOffsets() }
@@ -152,7 +152,7 @@ struct KafkaCheck {
         }
     }
 
-    /// A topic that is not among those that the brokers tell of: missing, or not to be seen by this user.
+    /// A topic that the brokers do not list: it is missing, or hidden from this user.
     private func absent(_ topic: Topic) -> CheckLine {
         let name = settings.topics[topic]
         let line = "topic \(name)"

@@ -1,7 +1,7 @@
 import Contract
 import Kafka
 
-/// The properties that topics need so that no submission and no event is lost in them.
+/// The properties of topics without which a submission or an event may be lost.
 enum TopicRequirements {
     private static let day = 86_400_000
     private static let timeType = "message.timestamp.type"

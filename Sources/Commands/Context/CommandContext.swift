@@ -10,7 +10,7 @@ import Ledger
 import Logging
 import Scheduling
 
-/// Everything that commands have of the process and of the world. Tests put their own in its place.
+/// Everything that commands have of the process and of the world. Tests replace it.
 struct CommandContext: Sendable {
     let environment: [String: String]
     /// Characters of a terminal's line; nil if answers do not go to a terminal.

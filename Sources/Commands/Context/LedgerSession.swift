@@ -13,7 +13,7 @@ struct LedgerOpener: Sendable {
     let examine: @Sendable (LedgerSettings, _ prunes: Bool) throws(LedgerError) -> [LedgerFinding]
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
-    /// Opens a ledger that is there for somebody who reads all of it, also from a standby.
+    /// Opens an existing ledger to read all of it, also from a standby.
     let openAudited: @Sendable (LedgerSettings) throws(LedgerError) -> AuditedLedger
     /// Makes a ledger, or brings its schema up to date.
     /// - Returns: the versions of the schema before and after; 0 where there was no ledger.

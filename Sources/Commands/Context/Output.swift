@@ -20,7 +20,7 @@ enum OutputFormat: Hashable, Sendable {
     /// - Parameters:
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
-    ///   - next: the place that the next page begins behind; nil if this is the last one.
+    ///   - next: the position that the next page begins behind; nil if this is the last page.
     func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?) -> String {
         render(json: .object([name: .list(json), "next": .text(next)])) { width in
             guard !json.isEmpty else { return "No \(name).\n" }
@@ -74,8 +74,7 @@ enum JSONOutput: Encodable, Sendable, ExpressibleByStringLiteral {
 struct TextTable: Hashable, Sendable {
     let header: [String]
     let rows: [[String]]
-    /// Whether the first column, which names what a row is about, gives way last, and
-    /// to half of the width at most.
+    /// Whether the first column, the row's subject, shrinks last, and to half of the width at most.
     var keepsFirst = false
     /// Columns that never give way.
     var whole: Set<String> = []
@@ -163,11 +162,11 @@ extension TextFields {
     static func title(_ word: String, _ name: String) -> String { "\(word) \(PrintableText.singleLine(name))\n" }
 }
 
-/// The places that answers and failures go to.
+/// The outputs of answers and failures.
 enum StandardOutput {
     /// Writes an answer.
     /// - Throws: the end of a command whose answer nobody can read. It has no line where a reader such as `head` has
-    ///   closed the pipe, because the reader has read all that it wanted.
+    ///   closed the pipe: the reader has all that it wanted.
     static func write(_ text: String) throws(CommandFailure) { try write(bytes: Array(text.utf8)) }
 
     /// Writes an answer that is no text.

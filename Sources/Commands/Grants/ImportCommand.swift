@@ -211,7 +211,7 @@ private struct ImportFindings {
         }
     }
 
-    /// A line that the ledger would let in, if a line before it had not its purchase.
+    /// A line that the ledger itself would take, but whose purchase a line before it has.
     mutating func correct(_ grant: Grant, to result: ImportResult, by line: Int64) {
         new -= 1
         if result == .present {

@@ -2,7 +2,7 @@ import CommandParser
 import Configuration
 import HTTPServer
 
-/// Asks the worker of this host how it is, so that an image needs no HTTP client for its health check.
+/// Asks the worker of this host for its health, so that an image needs no HTTP client for its health check.
 enum HealthCommand {
     /// Time for the reply; below what platforms give a health check.
     static let limit = Duration.seconds(3)

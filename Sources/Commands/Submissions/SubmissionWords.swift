@@ -1,8 +1,8 @@
 import Contract
 import Ledger
 
-/// The outcome of a submission, for people who have not read the code. It says who has what, whether everybody was
-/// told, the next step, and what the player may hear.
+/// The outcome of a submission, for people who have not read the code. It says who has which items, whether the events
+/// are published, the next step, and what the player may hear.
 struct SubmissionWords: Sendable {
     let state: SubmissionState
     /// Purchases that it was granted.
@@ -129,7 +129,7 @@ struct SubmissionWords: Sendable {
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
         case .granted, .repeated:
-            // Beside what was left out, which has to be submitted again, "again gives nothing" would mislead.
+            // Purchases that were left out have to be submitted again. Beside them "again gives nothing" would mislead.
             return
                 "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event."
                 + (passedOver.isEmpty ? " Submitting again gives nothing." : "")

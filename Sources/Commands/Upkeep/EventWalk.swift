@@ -2,7 +2,7 @@ import CommandParser
 import Contract
 import Ledger
 
-/// Which events are told again; members that are nil do not narrow it.
+/// The events to publish again. Members that are nil do not narrow it.
 struct EventScope: Hashable, Sendable {
     /// The states whose events are told, in this order.
     var states: [SubmissionState] = [.granted, .failed]
@@ -39,14 +39,14 @@ struct EventWalk {
 
     private let scope: EventScope
     private var parts: [Part] = []
-    /// The last place that was looked at, of the first part.
+    /// The last sequence number that was looked at, of the first part.
     private var done: Int64 = 0
     /// All that was looked at is told up to here; nil before the first page.
     private(set) var place: Place?
     private var covered: Double = 0
     private let whole: Double
 
-    /// - Parameter after: The place that an earlier walk ended with.
+    /// - Parameter after: The position that an earlier walk ended with.
     init(_ scope: EventScope, after: Place?, in session: LedgerSession) throws(CommandFailure) {
         self.scope = scope
         for state in scope.states.drop(while: { after != nil && $0 != after?.state }) {
