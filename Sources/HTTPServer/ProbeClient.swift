@@ -90,7 +90,7 @@ public enum ProbeClient {
         throw .notHTTP
     }
 
-    /// Waits until a socket that had nothing may have something; errno is that of the call before.
+    /// Waits until an empty socket may have something; errno is that of the call before.
     private static func wait(_ socket: Int32, _ event: Int32, until end: Instant) throws(ProbeFailure) {
         guard [EAGAIN, EINTR, EINPROGRESS].contains(errno) else { throw .refused(errno: errno) }
         var watched = pollfd(fd: socket, events: Int16(event), revents: 0)

@@ -17,7 +17,7 @@ public struct NewAnswer: Hashable, Sendable {
     public let replaces: Bool
 }
 
-/// A row of `retries` as a record adds it: inserted, or the one left that is there.
+/// A row of `retries` that a record adds: it is inserted, or an existing row stays.
 public struct NewRetry: Hashable, Sendable {
     public let key: RetryKey
     public let submission: Submission

@@ -63,8 +63,8 @@ extension PassedOver {
 }
 
 extension GrantKey {
-    /// The form of a column: nil for the key that is the transaction's own, the bare id for another transaction's, else
-    /// the name.
+    /// The form of a column: nil for the transaction's own key, the bare id for another transaction's key, else the
+    /// name.
     public func column(of transaction: TransactionID) -> String? {
         guard name.hasPrefix("t:") else { return name }
         let id = name.dropFirst(2)
@@ -98,8 +98,8 @@ extension WaitCause {
         }
     }
 
-    /// The cause that a row tells of. A word of a later version counts as the least that it can mean: while versions
-    /// are mixed, neither may stop the other.
+    /// The cause in a row. A word of a later version counts as the mildest cause: while versions are mixed, neither may
+    /// stop the other.
     public init(word: String, endpoint: Endpoint?) {
         if let endpoint {
             self = .retrying(RetryCause(rawValue: word) ?? .noAnswer, endpoint)
@@ -166,8 +166,7 @@ public struct StoredProduct: Hashable, Sendable {
     /// By its id, which tells nearly all products apart.
     public func hash(into hasher: inout Hasher) { hasher.combine(product.id) }
 
-    /// The row's number: the first 63 bits of the SHA-256 of its content, so that every worker finds the same without
-    /// asking.
+    /// The row's number: the first 63 bits of the SHA-256 of its content, so that every worker computes the same one.
     public var number: Int64 {
         var content: [UInt8] = []
         for part in [bundleID.rawValue, product.id.rawValue, product.type.rawValue, itemsText] {

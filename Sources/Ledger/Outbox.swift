@@ -20,8 +20,8 @@ public enum OutboxKey: Hashable, Sendable {
 }
 
 extension OutboxKey {
-    /// The event of a grant, and the copy that a submission may have asked for: the grant's own may come again, in
-    /// another record.
+    /// The event of a grant, and the copy that a submission may have asked for. The grant's own submission may come
+    /// again, in another record.
     public static func telling(of grant: GrantReference, to submission: SubmissionID) -> [OutboxKey] {
         [.granted(grant, repeatOf: nil), .granted(grant, repeatOf: submission)]
     }
@@ -161,7 +161,7 @@ public enum OutboxTarget: Hashable, Sendable {
     case service(BundleID)
 }
 
-/// A row that is to be added because no uncommitted offset covers what is owed: its event was not taken in time.
+/// A row for an event that no uncommitted offset covers: the broker did not take it in time.
 public struct OutboxEntry: Hashable, Sendable {
     /// The write counts only under this ownership.
     public let ownership: PartitionOwnership

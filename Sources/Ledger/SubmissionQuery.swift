@@ -18,13 +18,12 @@ public struct SubmissionQuery: Hashable, Sendable {
     public var userID: UserID?
     public var submissionID: SubmissionID?
     public var orderID: OrderID?
-    /// The transaction of a grant, also the original one where that makes the grant key; of others the transaction that
-    /// they are about, or claim.
+    /// The transaction of a grant, also the original one where that makes the grant key. Of other submissions the
+    /// transaction that they are about, or claim.
     public var transactionID: TransactionID?
     /// The reason of a failure, or why a submission is retrying or held. Others have none.
     public var cause: String?
-    /// What Apple is asked through, by service and environment, whatever its key. Only those that are retrying wait for
-    /// one.
+    /// The endpoint by service and environment, whatever its key. Only those that are retrying wait for one.
     public var endpoint: Endpoint?
     /// Continues behind the last row of the page before.
     public var before: Int64?
@@ -75,7 +74,7 @@ extension LedgerOperator {
 }
 
 public struct SubmissionRow: Hashable, Sendable {
-    /// Its place among the submissions of its state; higher is newer.
+    /// Its sequence number among the submissions of its state; higher is newer.
     public let sequence: Int64
     public let state: SubmissionState
     public let claimant: Claimant
@@ -88,13 +87,14 @@ public struct SubmissionRow: Hashable, Sendable {
     public let cause: String?
     /// One sentence about the cause; nil of what is granted or repeated.
     public let detail: String?
-    /// The grant's, also the one that answers it; of others the one that they are about, or claim.
+    /// The transaction of the grant, also of an answering one. Of other submissions the transaction that they are
+    /// about, or claim.
     public let transactionID: TransactionID?
     /// A grant's.
     public let originalTransactionID: TransactionID?
     public let productID: ProductID?
     public let attempts: Int
-    /// When it is tried next, or when the lease ends that a worker has, by the ledger's clock; nil unless it waits.
+    /// When it is tried next, or when a worker's lease ends, by the ledger's clock; nil unless it waits.
     public let dueAt: Timestamp?
     /// Whether a worker is at it.
     public let isLeased: Bool
@@ -143,7 +143,7 @@ extension SubmissionRow {
             owable: OutboxKey.telling(of: grant.reference, to: grant.submissionID))
     }
 
-    /// The row at another place.
+    /// This row with another sequence number.
     public func at(_ sequence: Int64) -> SubmissionRow {
         SubmissionRow(
             sequence: sequence, state: state, claimant: claimant, origin: origin, receivedAt: receivedAt,

@@ -29,7 +29,7 @@ extension KafkaError {
     /// Whether it is a broker's own word for something that passes within seconds. A leader or a coordinator is
     /// elected, moves or loads, or a new topic is not known everywhere. Silence is no such word.
     ///
-    /// The codes are those that Kafka's protocol calls retriable and that a question can be answered with.
+    /// These are the codes of replies to questions that Kafka's protocol calls retriable.
     package var isForTheMoment: Bool { failure.map { Self.momentary.contains($0.code) } ?? false }
 
     private static let momentary: Set<Int32> = Set(
@@ -47,7 +47,7 @@ extension KafkaError {
 }
 
 extension KafkaAdmin {
-    /// Asks, and asks again while the reply is one for the moment and the time for a question is not over.
+    /// Asks, and asks again while the reply is for the moment and the time for a question is not over.
     /// - Parameters:
     ///   - unsettled: the part of a reply that is for the moment, if there is one.
     ///   - ask: one try, with a time limit of its own.

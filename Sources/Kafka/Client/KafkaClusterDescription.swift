@@ -5,7 +5,7 @@ public struct KafkaClusterDescription: Sendable, Equatable {
         public let count: Int
         /// Partitions that can be neither read nor written at present.
         public let leaderless: Int
-        /// Fewest copies that one of them has, and fewest of those that are in sync.
+        /// The fewest copies of one of them, and the fewest copies in sync.
         public let replicas: Int
         public let inSyncReplicas: Int
     }

@@ -13,11 +13,11 @@ internal import Threading
 final class ConsumerLoop {
     /// A turn at least this often, should a wake-up be missed: queues signal only when they stop being empty.
     private static let safetyTick = Duration.seconds(1)
-    /// Control events in one turn; the rest wait for the next, so that a flood of logs cannot keep commands waiting.
+    /// Most control events in one turn. The rest wait for the next turn, so that a flood of logs cannot delay commands.
     private static let controlEventsPerTurn = 1000
     /// Time that a question for offsets may take, and hold everything else up: the group's events too.
     private static let questionLimit = Duration.seconds(1)
-    /// How long nobody is asked what waits after a question without an answer: it has held everything up.
+    /// The pause after a question about waiting records that had no reply, because it has held everything up.
     private static let questionRest = Duration.seconds(30)
     /// Time for freeing the client, whatever the deadline of a stop says.
     private static let freeingReserve = Duration.seconds(1)
@@ -250,7 +250,7 @@ final class ConsumerLoop {
     }
 
     private func leave(isWaiting: Bool) {
-        // The turn that ends may be the next one, without any event that would begin it.
+        // Else the next turn may be the last, without an event that would begin it.
         defer { commands.wake.signal() }
         if isWaiting {
             logger.info(
@@ -295,8 +295,8 @@ extension ConsumerLoop {
     }
 
     private func grant(_ partitions: [TopicPartition]) {
-        // Asked now only: the call waits for librdkafka's main thread, for ever once the group was left, and the
-        // protocol cannot change between two grants.
+        // Asked only now. The call waits for librdkafka's main thread, for ever once the group was left. The protocol
+        // cannot change between two grants.
         isIncremental = rd_kafka_rebalance_protocol(handle.pointer).map { String(cString: $0) } == "COOPERATIVE"
         hadAssignment = true
         isJoining = false
@@ -323,7 +323,7 @@ extension ConsumerLoop {
         if isLost || !partitions.isEmpty { sink(isLost ? .lost(partitions.sorted()) : .revoked(partitions.sorted())) }
     }
 
-    /// Makes one call, and drops what was fetched for partitions that it takes away or begins anew.
+    /// Makes one call, and drops the fetched records of partitions that it takes away or begins anew.
     func carryOut(_ call: PartitionAssignment.Call) {
         handle.waitForAssignment()
         do throws(KafkaError) {

@@ -127,7 +127,7 @@ struct ClientStatistics: Decodable, Equatable {
         let fetchq_cnt: Int64
         let fetchq_size: Int64
 
-        /// Offsets still to be fetched, and the records that were fetched and wait; nil when it is not known.
+        /// Offsets still to be fetched, and the fetched records that wait; nil when it is not known.
         ///
         /// librdkafka's own `consumer_lag` counts from the last record that was taken. After the end of a transaction,
         /// aborted or deleted records it never comes back to zero, because no record follows.

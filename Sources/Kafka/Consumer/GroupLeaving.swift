@@ -3,8 +3,8 @@ internal import Scheduling
 /// Decides when a stopping member asks to leave its group, and when it leaves without an answer. Pure.
 ///
 /// librdkafka leaves a group as a member only. A client that closes between its request to join and the group's answer
-/// sends nothing. The group still adds it, and nobody reads its partitions until its session ends. So a joining client
-/// waits to become a member first.
+/// sends nothing. The group would still add it, and nobody would read its partitions until its session ends. So a
+/// joining client waits to become a member first.
 struct GroupLeaving {
     enum Step: Equatable {
         case wait
@@ -17,16 +17,16 @@ struct GroupLeaving {
     private enum State {
         /// Goes to `joining` when every commit is answered or half of the time is over.
         case committing(until: Instant)
-        /// Goes to `leaving` once the group has let it in, when ``joinLimit`` is over, or when there is just time left
-        /// to leave.
+        /// Goes to `leaving` once the group has let it in, when ``joinLimit`` is over, or when the remaining time just
+        /// suffices to leave.
         case joining(until: Instant)
         /// Goes to `ended` once it has left, or at the deadline.
         case leaving(until: Instant)
         case ended
     }
 
-    /// Longest wait to become a member. A group rebalances within seconds. A group that never does, because its topic
-    /// is missing or unreadable, must not delay a stop for minutes.
+    /// Longest wait to become a member. A group rebalances within seconds. A group that never lets it in, because its
+    /// topic is missing or unreadable, must not delay a stop for minutes.
     static let joinLimit = Duration.seconds(15)
     /// Time kept for leaving while the group lets nobody in.
     static let reserve = Duration.seconds(1)

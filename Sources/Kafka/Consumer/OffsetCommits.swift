@@ -24,6 +24,6 @@ struct OffsetCommits {
 
     mutating func ended() { isUnderWay = false }
 
-    /// The other partitions are another member's: a commit for them would overwrite its own.
+    /// The other partitions are another member's, whose offsets a commit would overwrite.
     mutating func drop(except granted: Set<TopicPartition>) { waiting = waiting.filter { granted.contains($0.key) } }
 }

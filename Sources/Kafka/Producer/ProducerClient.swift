@@ -118,7 +118,7 @@ extension [UInt8]? {
 }
 
 /// The tokens of records that a client holds, by indices that fit the opaque pointer librdkafka carries with each. It
-/// knows at any time what a client still owes an answer for, and costs two array accesses a record. Pure.
+/// always knows which records a client has not reported yet, and costs two array accesses a record. Pure.
 struct TokenTable {
     private var tokens: [UInt64?] = []
     private var free: [Int] = []
@@ -174,9 +174,9 @@ extension ClientProperties {
             "enable.idempotence": "true",
             "acks": "all",
             "message.timeout.ms": "10000",
-            // Longer than brokers mostly take: librdkafka 2.0.2 spins while a partition has one batch under way and
-            // another one that has waited for so long. At the highest rate of signed transactions 5 ms give 0.98 of the
-            // pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions). A request goes out for each partition.
+            // Longer than brokers mostly take: librdkafka 2.0.2 spins while a partition has one batch under way, and a
+            // second one that has waited for this time. At the highest rate of signed transactions 5 ms give 0.98 of
+            // the pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions). A request goes out for each partition.
             "linger.ms": "5",
             "compression.codec": "lz4",
             // A quarantined record is as large as it came; the topic says what it takes.
