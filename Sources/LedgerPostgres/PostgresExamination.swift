@@ -49,7 +49,7 @@ struct PostgresExamination {
             warnings: spare.isEmpty ? [] : [warning])
     }
 
-    /// Writes a row and takes it back: the server takes writes, and its disk has room for one.
+    /// Writes a row and takes it back. This shows that the server takes writes, and has room on its disk.
     func write() -> LedgerFinding {
         do throws(PostgresFailure) {
             try connection.script(

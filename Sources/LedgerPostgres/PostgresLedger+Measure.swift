@@ -97,7 +97,7 @@ extension PostgresLedger {
                 oldest: row.optionalInteger(3)
             )
         }
-        // Few rows among many may be on none of the pages. That they are there counts: else nobody asks for them.
+        // Few rows among many may be on none of the pages. Their presence counts: else nobody asks for them.
         if !retries.isWhole {
             for endpoint in try endpointsThatWait() where endpoints[endpoint] == nil { endpoints[endpoint] = (1, nil) }
         }
@@ -159,7 +159,7 @@ extension PostgresLedger {
     /// A table as a sample counts it.
     private struct SampledTable {
         let name: String
-        /// Another one for each sample, so that no row is left out for ever.
+        /// Differs for each sample, so that no row is left out for ever.
         let seed: Int64
         /// The part of its pages that are read; nil for all its rows.
         var part: Double?
@@ -169,7 +169,7 @@ extension PostgresLedger {
 
         var isWhole: Bool { part == nil }
 
-        /// In place of its name. All statements of a sample read the same pages, so that they come from the disk once.
+        /// Stands for its name. All statements of a sample read the same pages, so that they come from the disk once.
         var source: String { part.map { "\(name) TABLESAMPLE SYSTEM (\($0 * 100)) REPEATABLE (\(seed))" } ?? name }
 
         var setting: PostgresStatement {

@@ -15,8 +15,8 @@ public struct PostgresLedgerConfiguration: Sendable {
     /// It is also good for so many times as long as it took. However much waits, counting it takes the server a
     /// twentieth of a core.
     var sampleRest: Int64 = 20
-    /// A table of more pages and rows is counted by so many pages of it. Otherwise a sample would take longer than a
-    /// call may once tens of millions wait, and a ledger that cannot be sampled is away.
+    /// A table of more pages and rows is counted by so many pages of it. Otherwise, with tens of millions of waiting
+    /// rows, a sample would take longer than a call may. A ledger that cannot be sampled counts as away.
     var samplePages: Int64 = 8_192
     var sampleRows: Int64 = 1_000_000
     /// The ledger's clock, by which rows are due and leases end; nil for the database's own.
@@ -52,7 +52,7 @@ extension PostgresLedgerConfiguration {
 }
 
 extension PostgresLedgerConfiguration {
-    /// The same ledger for somebody who only reads all of it, from a standby as well: the first host that is there.
+    /// The same ledger to be read only, also from a standby: the first host that answers.
     public var auditing: PostgresLedgerConfiguration {
         var configuration = self
         configuration.options.target = .any
@@ -61,7 +61,7 @@ extension PostgresLedgerConfiguration {
         return configuration
     }
 
-    /// Asks where a session is, and for the time there. A standby has an answer only for who may read from one.
+    /// Asks where a session is, and for the time there. A standby answers only a reader that may use one.
     var look: PostgresStatement { mayBeStandby ? PostgresLedger.lookAnywhere : PostgresLedger.look }
 }
 
@@ -72,7 +72,7 @@ extension PostgresLedgerConfiguration {
 /// except for the grants of a write on the fast path, which are good wherever they stand. Transactions that stood in
 /// each other's way are tried again here.
 public final class PostgresLedger: LedgerConnection {
-    /// Tries of one call whose transaction was in another's way, such as in a deadlock.
+    /// Tries of one call whose transaction lost against another, such as in a deadlock.
     static let mostTries = 4
 
     let connection: PostgresConnection
@@ -80,7 +80,8 @@ public final class PostgresLedger: LedgerConnection {
     let place: LedgerPlace
     /// Numbers of `products` that this session has seen committed.
     var knownProducts: Set<Int64> = []
-    /// Decisions that are written at once: half of those that took the server too long, and one more after each call.
+    /// Most decisions that are written at once: half of a batch that took the server too long, and one more after each
+    /// call.
     var mostAtOnce = Int.max
     public private(set) var clockLead: Int64 = 0
 
@@ -92,8 +93,8 @@ public final class PostgresLedger: LedgerConnection {
 
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
-    /// - Throws: `.unusable` where a person must look: no such database, no right to make tables, a table that is no
-    ///   ledger's, a newer ledger. The error is `.unavailable` for what may pass.
+    /// - Throws: `.unusable` where a person must look: no such database, no right to make tables, foreign tables, a
+    ///   newer ledger. The error is `.unavailable` for what may pass.
     @discardableResult
     public static func migrate(
         _ configuration: PostgresLedgerConfiguration
@@ -102,9 +103,9 @@ public final class PostgresLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with. The same goes for a
-    ///   session whose settings cannot keep the ledger's promises. The error is `.unavailable` if the server cannot be
-    ///   reached.
+    /// - Throws: `.unusable` if there is no ledger, or one of a version that this program does not work with. The same
+    ///   goes for a session whose settings cannot keep the ledger's promises. The error is `.unavailable` if the server
+    ///   cannot be reached.
     public init(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) {
         let opened = try PostgresOpening(configuration: configuration).open()
         connection = opened.connection
@@ -160,7 +161,8 @@ public final class PostgresLedger: LedgerConnection {
         let found = try read { (_) throws(PostgresFailure) in
             try GrantTable(connection: connection).grants(of: Set(questions.map(\.transactionID)))
         }
-        // One that only a later version can read answers nothing here: Apple is asked, and the write finds it.
+        // A grant that only a later version can read gives no answer here: Apple is asked, and the write finds the
+        // grant.
         let grants = Dictionary(grouping: found.known.map(\.grant), by: \.transactionID)
         return questions.map { question in
             (grants[question.transactionID] ?? []).sorted { $0.reference < $1.reference }
@@ -335,16 +337,16 @@ public final class PostgresLedger: LedgerConnection {
 
     /// The moment of ``look``'s answer.
     /// - Parameter askedAt: This host's clock before it.
-    /// - Throws: `.lost` if this is another place than at the opening, or another one than other sessions' of this
-    ///   process.
+    /// - Throws: `.lost` if this is another ``LedgerPlace`` than at the opening, or than that of the process's other
+    ///   sessions.
     func present(_ result: PostgresResult, askedAt: Int64) throws(PostgresFailure) -> Timestamp {
         guard let row = result.first else { throw .unfit("the ledger has no id") }
         guard LedgerPlace(row) == place, configuration.mark.isPresent(place) else {
             throw .lost("another database, or a promoted standby, has taken this one's place")
         }
         let now = configuration.clock?() ?? row.time(2)
-        // The server looked at its clock between the two moments here. A lead that can be stays, so that a slow answer
-        // moves no clock.
+        // The server looked at its clock between the two moments here. A lead within these bounds stays, so that a slow
+        // reply moves no clock.
         let (first, last) = (now.milliseconds - WallClock.milliseconds, now.milliseconds - askedAt)
         clockLead = min(max(clockLead, min(first, last)), max(first, last))
         return now

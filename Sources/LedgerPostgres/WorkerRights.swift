@@ -17,7 +17,8 @@ enum WorkerRights {
         ("USAGE", "lease_numbers"),
     ].flatMap { word, names in names.split(separator: " ").map { Right(word: word, name: String($0)) } }
 
-    /// What a worker that deletes old answers needs, too: to note it, and to see what operators have acted on.
+    /// Further rights of a worker that deletes old answers: to note that, and to see which submissions operators have
+    /// acted on.
     private static let pruning = ["INSERT", "SELECT"].map { Right(word: $0, name: "operator_actions") }
 
     /// Rights that would take a grant back; a tables' owner has them.

@@ -74,7 +74,7 @@ struct SQLiteOpening {
         return true
     }
 
-    /// Refuses a file whose write-ahead log a worker may seek in another place than the one before it.
+    /// Refuses a file whose write-ahead log the next worker may seek at another path than the former one.
     private func checkNames() throws(StoreError) {
         var status = stat()
         guard stat(configuration.path, &status) == 0 else { return }
@@ -215,7 +215,7 @@ struct SQLiteOpening {
 }
 
 extension StoreError {
-    /// The failure of a step, whose place a person is told.
+    /// The failure of a step, with the ledger's name for people.
     fileprivate func of(_ step: Migration) -> StoreError {
         guard case .sqlite(let code, let message) = self else { return self }
         return .sqlite(code: code, message: "step \(step.version) (\(step.name)): \(message)")

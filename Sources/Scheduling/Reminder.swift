@@ -1,5 +1,5 @@
 /// Trouble that lasts: people are told when it begins, every ten minutes while it lasts, and once when it is over. It
-/// is over after a time without it, so that trouble which comes and goes is told as one.
+/// is over after a time without it, so trouble that comes and goes counts as one.
 @frozen
 public struct Reminder: Hashable, Sendable {
     /// The time between two times of telling.

@@ -28,7 +28,7 @@ final class PostgresConnection {
 
     /// Connects to the first host that is the target, and sets the session up.
     ///
-    /// libpq goes from host to host itself, but without blocking it never gives up one that does not answer. So each
+    /// libpq goes from host to host itself, but without blocking it never gives up a host that does not reply. So each
     /// host is a connection of its own here, with its own time limit.
     /// - Parameter admit: Looks at a session that is set up; the next host is tried where it throws.
     /// - Throws: If no host will do: its failure, or `.hosts` with those of all.
@@ -189,7 +189,7 @@ final class PostgresConnection {
         var position = 0
         while true {
             guard let result = try next() else {
-                // The answer to one step is complete, or that to an error of the commit behind them all.
+                // The reply to one step is complete, or the reply to an error of the final commit.
                 position += 1
                 guard position <= steps.count + 1 else { throw lost("an answer to no statement") }
                 continue
@@ -281,7 +281,7 @@ final class PostgresConnection {
         let password = try password(options)
         handle = options.withKeywords(for: host, password: password) { PQconnectStartParams($0, $1, 0) }
         guard handle != nil else { throw .unreachable("out of memory") }
-        // With it a refusal says its SQLSTATE, which libpq has no other way to tell before there is a connection.
+        // With it a refusal has its SQLSTATE, which libpq offers in no other way before there is a connection.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         PQsetNoticeReceiver(handle, Self.receiveNotice, Unmanaged.passUnretained(self).toOpaque())
         var step = PGRES_POLLING_WRITING
@@ -314,8 +314,8 @@ final class PostgresConnection {
         return PostgresFailure(opening: PQerrorMessage(handle).map { String(cString: $0) } ?? "")
     }
 
-    /// A server that is told to stop waiting for standbys says so in a warning, and reports success. Words of warnings
-    /// are in the server's language, and only this function of the server's waits (syncrep.c).
+    /// A server that was ordered to stop waiting for standbys says so in a warning, and reports success. Words of
+    /// warnings are in the server's language, and only this function of the server's waits (syncrep.c).
     private static let receiveNotice: PQnoticeReceiver = { context, result in
         guard let context, let function = PQresultErrorField(result, CInt(UInt8(ascii: "R"))),
             String(cString: function) == "SyncRepWaitForLSN"

@@ -8,14 +8,14 @@ enum PostgresFailure: Error, Hashable, Sendable {
     case unreachable(String)
     /// None of several hosts will do, each for a failure of its own.
     case hosts([HostFailure])
-    /// The server is no place for a ledger: its version, its settings, or what the database is.
+    /// The server cannot carry a ledger, for its version, its settings or the kind of the database.
     case unfit(String)
-    /// The server takes no writes: it follows another one, or a setting says so.
+    /// The server takes no writes: it is a standby, or a setting forbids them.
     case readOnly(isStandby: Bool)
     /// The server refused a statement or, at opening, the connection.
     /// - Parameters:
     ///   - state: The SQLSTATE (https://www.postgresql.org/docs/15/errcodes-appendix.html).
-    ///   - statement: The place of the statement in its run.
+    ///   - statement: The index of the statement in its run.
     case server(state: String, message: String, statement: Int)
     /// The connection broke. It is not known whether a commit under way took effect.
     case lost(String)
@@ -30,13 +30,13 @@ enum PostgresFailure: Error, Hashable, Sendable {
     /// Whether the database refuses a value: the same transaction without it can succeed.
     ///
     /// State 54000 is a key that no page of an index can hold. State 23505 is none of a value's: the keys of all
-    /// insertions are arbiters. So it tells of a sequence that is behind its table, and a person must look.
+    /// insertions are arbiters. So a sequence is behind its table, and a person must look.
     var isForData: Bool {
         guard case .server(let state, _, _) = self else { return false }
         return state.hasPrefix("22") || state.hasPrefix("23") && state != "23505" || state == "54000"
     }
 
-    /// Whether the transaction lost against another one: a deadlock, a conflict, or a lock that was held too long.
+    /// Whether the transaction lost against another: by a deadlock, a conflict, or a lock that was held too long.
     var isWorthAnotherTry: Bool {
         guard case .server(let state, _, _) = self else { return false }
         return ["40001", "40P01", "55P03"].contains(state)

@@ -7,8 +7,8 @@ public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
 ///
-/// It has the password, if the URL has one, and shows it nowhere. The environment variables of libpq count for what the
-/// URL leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are
+/// It keeps the URL's password, if there is one, and never shows it. The environment variables of libpq count for what
+/// the URL leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are
 /// refused.
 struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.

@@ -25,7 +25,7 @@ struct PostgresStatement: Sendable {
 struct PostgresParameters: Sendable {
     /// Where each value stands; nil for NULL.
     private var values: [Range<Int>?] = []
-    /// Never empty, so that an empty text has an address: libpq takes one without for NULL.
+    /// Never empty, so that an empty text has an address: libpq takes a text without one for NULL.
     private var bytes: [UInt8] = [0]
 
     var count: Int { values.count }
