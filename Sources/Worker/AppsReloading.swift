@@ -4,8 +4,8 @@ import Logging
 import Processing
 import Scheduling
 
-/// Reads the apps file again when the process is told to. One that cannot be used is told again and again, because it
-/// may be used at the next start, and the worker then ends.
+/// Reads the apps file again when the process is told to. A file that cannot be used is logged again and again: the
+/// next start may use it, and the worker then ends.
 struct AppsReloading {
     private let file: String
     private let logger: Logger

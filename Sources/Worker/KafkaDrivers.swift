@@ -82,7 +82,7 @@ struct KafkaConsumerDriver: Sendable {
 
 /// The Kafka producer in the core's words, on the core's thread: librdkafka does not block there.
 final class EventProducer {
-    /// Time that a closing producer has for what it holds.
+    /// Time that a closing producer has for its records.
     static let closingLimit = Duration.seconds(5)
 
     /// Remedies for errors that no retry mends. Brokers say this one also of a user who may write into no topic.
@@ -128,13 +128,13 @@ final class EventProducer {
         append(to: &reports)
     }
 
-    /// When the producer has to be looked at again, besides when its descriptor is signalled; nil if it need not be.
+    /// When the producer has to be served again even without its descriptor's signal; nil if never.
     var needsTurn: Instant? {
         if !ended.isEmpty { return .now }
         return producer.isReplacing ? .now + .seconds(1) : nil
     }
 
-    /// Gives up what is left, and frees the client. The core has stopped: nobody asks what became of it.
+    /// Gives up what is left, and frees the client. The core has stopped: nobody asks for the result.
     func close() {
         drained.removeAll(keepingCapacity: true)
         producer.close(until: .now + Self.closingLimit, into: &drained)

@@ -21,8 +21,8 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Whether a worker makes a ledger that is not there, and brings an older one up to date. On a server other workers
-    /// may be using it, so a person says when.
+    /// Whether a worker makes a missing ledger, and brings an older one up to date. On a server other workers may be
+    /// using it, so a person decides when.
     var isMadeByWorkers: Bool { if case .sqlite = kind { true } else { false } }
 
     /// Takes the right to be an embedded ledger's one worker, until the process ends. A server's has any number.
@@ -60,7 +60,7 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// A connection for the calling thread that only reads, beside a worker: no call of it lasts much longer than a
+    /// A connection for the calling thread that only reads, beside a worker. None of its calls lasts much longer than a
     /// limit.
     public func openReader(within limit: Duration) throws(LedgerError) -> any LedgerOperator {
         switch kind {
@@ -79,8 +79,8 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Opens a ledger that is there, and makes sure that this user may do all that a worker does. A user who can write
-    /// a file may do all.
+    /// Opens an existing ledger, and makes sure that this user has all rights of a worker. A user who can write a file
+    /// may do all.
     /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Returns: Its id, and the group that it belongs to; nil before its first worker.
     /// - Throws: also `.unusable` with the rights that are missing.

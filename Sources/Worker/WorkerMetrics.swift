@@ -151,7 +151,7 @@ struct WorkerMetrics: Sendable {
             case .repeated: apps.count(app, .repeated)
             case .failed(let reason):
                 apps.count(app, .failed)
-                // A word of a later version's answer has a series of its own.
+                // A later version's word has a series of its own.
                 (failures[reason] ?? registry.counter(Self.failures, reason)).increment()
             case .retrying(let cause): retrying[cause]?.increment()
             case .held(let cause): held[cause]?.increment()

@@ -3,7 +3,7 @@ public import Contract
 /// A submission in flight, for people who follow it.
 public struct FollowedSubmission: Sendable {
     public let token: SubmissionToken
-    /// The origin that it came from; nil while a checker has its record, and once its decision is written.
+    /// Its origin; nil while a checker has its record, and once its decision is written.
     public let origin: Origin?
     /// Its state, as the documentation of the core names it.
     public let state: String

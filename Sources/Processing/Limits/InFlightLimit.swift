@@ -1,7 +1,7 @@
 /// Bounds what is in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
 ///
-/// Records, due rows and outbox rows have an allowance each, so that none fills what another needs to drain. Records
-/// that were demanded and have not come yet count, too.
+/// Records, due rows and outbox rows have an allowance each, so that none takes the room that another needs to drain.
+/// Records that were demanded and have not come yet count, too.
 struct InFlightLimit: Sendable {
     /// Where something in flight comes from.
     enum Source: Sendable {
@@ -13,7 +13,7 @@ struct InFlightLimit: Sendable {
         var bytes: Int64 = 0
     }
 
-    /// With so many in flight for each of an endpoint's calls, the endpoint's gate may make all of them at once. Three
+    /// With so many in flight for each of an endpoint's calls, the endpoint's gate may make all calls at once. Three
     /// eighths are records at gates, and one gate makes calls for a third of these.
     static let submissionsPerCall = 8
 
@@ -97,7 +97,7 @@ struct InFlightLimit: Sendable {
         purchasesInFlight > purchases || room(undecided: undecided) <= 0 || recordBytes <= records.bytes
     }
 
-    /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
+    /// Raises the demand to the rest of the limit, if that is worth a message to the consumer.
     /// - Parameter undecided: records that wait for Apple, or may have to. They may fill the gates' part beside the due
     ///   rows, and demanded records may be more of them.
     mutating func raiseDemand(undecided: Int) -> Demand? {

@@ -12,7 +12,7 @@ struct OwnedPartition: Sendable {
     /// The group has an offset of its topic.
     var isTopicCommitted = false
     var tracker = OffsetTracker()
-    /// Its offsets went back, and the ledger has no checkpoint of that yet: it is read from the oldest record.
+    /// Its offsets went back, and the ledger has no checkpoint since: it is read from the oldest record.
     var readsOldest = false
     /// Up to here records may be redeliveries.
     var highestOrigin: Int64?

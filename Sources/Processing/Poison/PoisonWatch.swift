@@ -51,7 +51,7 @@ struct PoisonWatch: Sendable {
     /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
     /// connection as the end of one.
     private var survivor: Int64?
-    /// Starts at the checkpoint, without those of this worker beside its first one: it lives. Nil before that.
+    /// Starts at the checkpoint. Of this worker's starts only the first counts, because it lives. Nil before that.
     private var starts: Int?
     /// The last mark is being taken away.
     private var isUnmarking = false
@@ -61,8 +61,8 @@ struct PoisonWatch: Sendable {
     var isCalm = false
 
     /// The watch over the same partition under its next ownership, after a lost connection or another worker's. This
-    /// worker lives, so its own take-overs make no partition suspect. If the check is what ends workers, it does so under
-    /// a mark that is written anew.
+    /// worker lives, so its own take-overs make no partition suspect. If the check ends workers, it does so under a
+    /// mark that is written anew.
     var next: PoisonWatch {
         var next = PoisonWatch()
         next.survivor = marked?.offset ?? survivor
@@ -148,7 +148,7 @@ struct PoisonWatch: Sendable {
         return .mark(ended: last.flatMap { mayComeBack($0.token) ? nil : $0.offset }, begins: next)
     }
 
-    /// A record that needs another check, or the next one of those that are checked one by one.
+    /// A record that needs another check, or the next of the records that are checked one by one.
     private mutating func nextSuspect(in flights: Flights) -> Suspect? {
         while let next = again.popFirst() {
             if flights.isAwaitingMark(next.token) { return next }

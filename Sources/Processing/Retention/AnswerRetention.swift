@@ -10,7 +10,7 @@ public import Scheduling
 public struct AnswerRetention: Sendable {
     /// The pause between two rounds.
     public static let interval: Duration = .seconds(6 * 3600)
-    /// The pause after a round that the ledger has ended, and between two looks of a worker whose rounds they are not.
+    /// The pause after a round that the ledger has ended, and between two looks of a worker that is not the one.
     public static let shortPause: Duration = .seconds(600)
     /// Most answers that go in a second.
     public static let perSecond = 500
@@ -70,7 +70,7 @@ public struct AnswerRetention: Sendable {
     private let worker: String
     private let reason: String
     private var present: Present?
-    /// The moment of a noted round that has failed. The next round takes the same one, so an audit forgives no more
+    /// The moment of a noted round that has failed. The next round takes the same moment. So an audit forgives no more
     /// than was noted once, however long rounds fail.
     private var unfinished: Timestamp?
     private var nextAt: Instant
@@ -109,7 +109,7 @@ public struct AnswerRetention: Sendable {
     }
 
     /// The call of the latest step has a result.
-    /// - Returns: the round that has ended with it, if that has deleted something.
+    /// - Returns: the round that has ended with it, if the round has deleted something.
     public mutating func ended(_ answer: Answer, at now: Instant) -> Round? {
         guard var round = present else { return nil }
         switch answer {
@@ -118,7 +118,8 @@ public struct AnswerRetention: Sendable {
             guard let sign = first(of: workers), sign.name == worker else {
                 return end(round, at: now, pause: Self.shortPause)
             }
-            // Answers have the ledger's time. A clock that is ahead makes them look old, so the earlier one counts.
+            // Answers have the ledger's time. A clock that is ahead makes answers look old, so the earlier clock
+            // counts.
             if round.isOursSince == nil { round.before = min(round.before, sign.seenAt.advanced(by: .zero - keep)) }
             round.isOursSince = now
         case .places(let places):

@@ -13,8 +13,8 @@ enum StopPhase: Hashable, Sendable {
     case stopped
 }
 
-/// The clean stop. Everything that it does not finish is read again by the next owner, so each phase has an end. All
-/// phases together take no longer than the limit.
+/// The clean stop. The next owner reads all unfinished records again, so each phase may have an end. All phases
+/// together take no longer than the limit.
 struct StopSequence {
     private static let callShare = 0.6
     /// Of decisions and events, and again of the last calls to the ledger.

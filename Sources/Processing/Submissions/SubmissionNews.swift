@@ -13,7 +13,7 @@ struct SubmissionNews {
 
     /// Products that lines name, of all apps and reasons together.
     static let mostProducts = 1000
-    /// Such a purchase is paid and has no answer of its own, so nobody else tells of it.
+    /// Such a purchase is paid and has no answer of its own, so nothing else names it.
     static let toldReasons: Set<PassedOver.Reason> = [
         .productNotConfigured, .accountTokenMissing, .advancedCommerce, .partialRefund,
     ]
@@ -44,7 +44,7 @@ struct SubmissionNews {
         quarantined.found(kind, origin, now)
     }
 
-    /// A submission's grants are in the ledger, without these purchases. Those of ``toldReasons`` are told of.
+    /// A submission's grants are in the ledger, without these purchases. Only ``toldReasons`` are reported.
     mutating func passedOver(_ purchases: PassedOver?, by claimant: Claimant, _ now: Instant) {
         for entry in purchases?.named ?? [] where Self.toldReasons.contains(entry.reason) {
             passedOver.found(

@@ -13,7 +13,7 @@ struct LedgerOutage {
 
     var since: Instant? { reminder.since }
 
-    /// A call or batch failed. The detail is the latest one: a disk that was full may have become a right that is gone.
+    /// A call or batch failed. The detail is the latest one: after a full disk, a right may be missing.
     mutating func begin(_ detail: String, _ turn: inout Turn) {
         self.detail = detail
         if since == nil { tell(true, &turn) }

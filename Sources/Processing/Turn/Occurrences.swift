@@ -1,12 +1,12 @@
 import Scheduling
 
-/// Counts what happens, by kind, and says when people are to be told. They hear of the first of a kind at once, of
-/// further ones every ten minutes, and of the rest at the end. Something that is wrong happens again and again, and
-/// nobody else hears of it.
+/// Counts what happens, by kind, and says when people are to be told. The log has the first of a kind at once, further
+/// ones every ten minutes, and the rest at the end. Something that is wrong happens again and again, and nobody else
+/// hears of it.
 struct Occurrences<Kind: Hashable, Example> {
     private struct Entry {
         var untold = 0
-        /// The first one that nobody was told of.
+        /// The first one that is not logged yet.
         var example: Example?
         var toldAt: Instant?
 
@@ -14,7 +14,7 @@ struct Occurrences<Kind: Hashable, Example> {
         var due: Instant? { toldAt.map { $0 + Reminder.pause } }
     }
 
-    /// Kinds that are counted at a time. Further ones are not, because senders may be able to make kinds up. Those that
+    /// Kinds that are counted at a time. Further ones are not, because senders may be able to make kinds up. Kinds that
     /// did not come lately give way.
     private let mostKinds: Int
     /// In the order in which they came first.

@@ -120,7 +120,7 @@ struct WriteBatcher {
         return underWay.map(\.token)
     }
 
-    /// It is not known whether the batch under way was written: its decisions are written again, before all others.
+    /// The batch under way may be written or not: its decisions are written again, before all others.
     mutating func failed(_ batch: BatchID, at now: Instant, using generator: inout SplitMix64) {
         guard id == batch else { return }
         id = nil
