@@ -45,8 +45,8 @@ public protocol LedgerOperator: AnyObject {
     /// The partitions that workers have taken over, in order.
     func partitions() throws(LedgerError) -> [PartitionRow]
 
-    /// Workers by their signs of life, in the order of names: live ones, and those that were seen within the last day
-    /// and did not leave in order.
+    /// Workers by their signs of life, in the order of names: live ones, and those of the last day that did not leave
+    /// in order.
     func workers() throws(LedgerError) -> [WorkerRow]
 
     /// Passes offsets whose records no worker can read, owes a stub for each to the quarantine topic, and ends the
@@ -109,8 +109,8 @@ public protocol LedgerOperator: AnyObject {
 
     /// Replaces a user's ids by pseudonyms in at most ``Erasure/most`` grants, and deletes as many of the user's
     /// answers. All answers go before the first grant. Purchases keep their keys, so nothing can be granted again.
-    /// Nothing is changed while a submission of the user waits, while something is owed to the user, or while no
-    /// checkpoint has passed a record of the user. Grants that only a later version can read stay, and are counted.
+    /// Nothing is changed while a submission of the user waits, something is owed to the user, or a record of the user
+    /// is not passed by a checkpoint. Grants that only a later version can read stay, and are counted.
     /// - Parameter note: The operator who does it, and why; nil for a trial, which changes nothing.
     func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult
 }

@@ -42,8 +42,8 @@ public struct TakeOver: Hashable, Sendable {
 public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
     case taken(PartitionStart)
-    /// The group has offsets of the topic, and the ledger has no checkpoint of any of its partitions: it is an empty or
-    /// a wrong ledger. A partition without an offset is refused, too, because a checkpoint of it would make the topic
+    /// The group has offsets of the topic, and the ledger has no checkpoint of its partitions: it is an empty or a
+    /// wrong ledger. A partition without an offset is refused, too, because a checkpoint of it would make the topic
     /// known. The refusal stands until an operator accepts the ledger, whatever checkpoints it has of other partitions.
     case forgotten(ledger: String)
 }

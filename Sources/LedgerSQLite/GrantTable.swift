@@ -116,7 +116,7 @@ struct GrantTable {
         return found
     }
 
-    /// Those of some apps of which the ledger has granted purchases, or has submissions in `retries`.
+    /// The apps among these of which the ledger has granted purchases, or has submissions in `retries`.
     func ours(_ apps: Set<BundleID>) throws(StoreError) -> Set<BundleID> {
         var ours: Set<BundleID> = []
         for app in apps {

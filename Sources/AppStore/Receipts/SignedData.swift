@@ -160,7 +160,7 @@ struct SignedAttributes {
     /// The digest of the payload that the signer saw.
     let messageDigest: ArraySlice<UInt8>
 
-    /// Nil if one of the two required attributes is missing or stands twice, if there are too many attributes, or if
+    /// Nil if one of the two required attributes is missing or stands twice. Nil also for too many attributes, or if
     /// the content has another type.
     fileprivate init?(_ value: BERValue, in bytes: ArraySlice<UInt8>) {
         let span = bytes.span

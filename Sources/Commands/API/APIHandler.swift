@@ -10,9 +10,9 @@ import Scheduling
 /// Answers the requests of the read-only API on the server's thread, and takes together those that have come meanwhile.
 ///
 /// It has a connection to the ledger of its own, so no worker's call waits for a question. A question that fails is
-/// refused alone. After some failures the ledger is left alone for as long as the last one took, at least a second: no
-/// connection, a lost connection, or two failed questions in a row of those that came together. All requests are
-/// refused meanwhile, so that a slow ledger delays neither each of them in turn nor a worker's stop.
+/// refused alone. The ledger is left alone after a failure to connect, a lost connection, or two failed questions in a
+/// row of those that came together. That lasts as long as the failure took, at least a second. All requests are refused
+/// meanwhile, so that a slow ledger delays neither each of them in turn nor a worker's stop.
 struct APIHandler: RequestHandler {
     /// Most time of one step of a read, and of opening the ledger.
     static let readLimit = Duration.seconds(2)

@@ -96,8 +96,8 @@ extension KafkaAdmin {
 extension KafkaAdmin {
     /// The properties of topics as they are in force, defaults included; sensitive ones are left out.
     /// - Returns: for each topic its properties, or why they are not told. It is `transient` (`UNKNOWN_TOPIC_OR_PART`)
-    ///   for a topic that is missing for as long as the question may take, and `denied` without the right to describe
-    ///   it.
+    ///   for a topic that is missing for as long as the question may take. It is `denied` without the right to describe
+    ///   the topic.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func topicConfigurations(
         of topics: [String]

@@ -88,8 +88,8 @@ package final class ClientHandle: @unchecked Sendable {
     /// topics are left out. Asks the group's coordinator and waits. The client need not be a member.
     ///
     /// `ListConsumerGroupOffsets` (KIP-222) would not wait. In librdkafka 2.0 it ends the process while a coordinator
-    /// moves or loads, by an assertion (`eonce->refcnt > 0`). librdkafka ends the process by SIGSEGV if the client has
-    /// no group.
+    /// moves or loads, by an assertion (`eonce->refcnt > 0`). If the client has no group, librdkafka ends the process
+    /// by SIGSEGV.
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
     ///   `timeout`.
     func committedOffsets(
@@ -117,7 +117,7 @@ package final class ClientHandle: @unchecked Sendable {
 
     /// All partitions of a topic. Asks a broker and waits.
     /// - Throws: `transient` when no broker replies within `timeout`; the broker's error where it has no answer, such
-    ///   as for a topic that it does not know yet.
+    ///   as for an unknown topic.
     func partitions(of topic: String, timeout: Duration) throws(KafkaError) -> [TopicPartition] {
         guard let one = rd_kafka_topic_new(pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
         defer { rd_kafka_topic_destroy(one) }

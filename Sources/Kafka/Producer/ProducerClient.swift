@@ -174,7 +174,7 @@ extension ClientProperties {
             "enable.idempotence": "true",
             "acks": "all",
             "message.timeout.ms": "10000",
-            // Longer than brokers mostly take: librdkafka 2.0.2 spins while a partition has one batch under way, and a
+            // Longer than brokers mostly take. librdkafka 2.0.2 spins while a partition has one batch under way, and a
             // second one that has waited for this time. At the highest rate of signed transactions 5 ms give 0.98 of
             // the pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions). A request goes out for each partition.
             "linger.ms": "5",

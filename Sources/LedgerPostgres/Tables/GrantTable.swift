@@ -240,7 +240,7 @@ struct GrantTable {
         return found
     }
 
-    /// Those of some apps of which the ledger has granted purchases, or has submissions in `retries`.
+    /// The apps among these of which the ledger has granted purchases, or has submissions in `retries`.
     func ours(_ apps: Set<BundleID>) throws(PostgresFailure) -> Set<BundleID> {
         guard !apps.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.text])

@@ -90,7 +90,8 @@ struct EndpointGate: Sendable {
 
     /// Submissions and calls that it keeps in memory.
     var held: Int { waiting + inFlight + delayed }
-    /// Those of them that count against the allowance of all gates. Calls for grants have the outbox's allowance.
+    /// The submissions among them that count against the allowance of all gates. Calls for grants have the outbox's
+    /// allowance.
     var heldSubmissions: Int { service == nil ? held : 0 }
     /// Whether time or work elsewhere may change something.
     var hasWork: Bool { held > 0 || breaker.phase != .closed || takesEarly }

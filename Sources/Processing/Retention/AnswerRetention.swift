@@ -4,9 +4,9 @@ public import Scheduling
 
 /// When a worker deletes old answers, and in which steps. Pure: a driver carries each step out and says how it ended.
 ///
-/// Of all workers that live, the one that started first does it. Each finds that out for itself, from their signs of
-/// life, so nobody has to be asked. Where two take themselves for the first, both delete the same rows. A worker that
-/// ends amid a round leaves nothing to put right: the next round begins at the first place again.
+/// The live worker that started first does it. Each finds that out for itself from the signs of life, so no agreement
+/// is needed. Where two workers think so, both delete the same rows. A worker that ends amid a round leaves nothing to
+/// repair: the next round begins at the first row again.
 public struct AnswerRetention: Sendable {
     /// The pause between two rounds.
     public static let interval: Duration = .seconds(6 * 3600)
