@@ -16,7 +16,7 @@ enum AuditedStore: String, CaseIterable, Sendable {
     case postgres
 }
 
-/// A worker's life in small: records that it has decided, told and passed, and a hand that spoils something.
+/// A worker's life in small: records that it has decided, published and passed, and a hand that spoils something.
 ///
 /// `@unchecked Sendable`: the audit runs on the test's thread while the test waits, also where it calls a test's hook.
 final class AuditStage: @unchecked Sendable {
@@ -33,7 +33,7 @@ final class AuditStage: @unchecked Sendable {
     let ledger: any LedgerConnection & LedgerOperator
     /// The moment of whatever is done next.
     var now = AuditStage.noon
-    /// Happens during the next audit, once its plan is made and before it reads rows, on the thread that will.
+    /// Happens during the next audit, after its plan and before it reads rows, on the thread that reads them.
     var beforeRows: (@Sendable (any LedgerConnection & LedgerOperator) throws -> Void)?
     private let openings = Atomic<Int>(0)
     private let store: AuditedStore

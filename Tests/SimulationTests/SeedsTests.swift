@@ -28,10 +28,10 @@ struct SeedsTests {
             // A worker that had asked nobody for half an hour took its breaker for an outage, and let signatures
             // decide.
             550_000,
-            // The judge was wrong about a failure that the same submission's other record had still to tell. It was
+            // The judge was wrong about a failure that the same submission's other record had still to publish. It was
             // also wrong about an abandoned row whose submission was answered in another record.
             338_915, 364_245, 518_987,
-            // It was wrong about an id that was used three times: the answer of one was taken for that of another.
+            // It was wrong about an id that was used three times: one claim's answer was taken for another's.
             2_203_101,
             // It was wrong about a grant whose commit had waited: a word of waiting came between decision and commit.
             239_330,

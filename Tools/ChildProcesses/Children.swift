@@ -7,8 +7,8 @@ public enum Children {
     /// that makes them so at once is not visible to Swift, so none starts in between.
     private static let starting = Mutex(())
 
-    /// Starts a program, with no signal blocked that is not named: a child inherits the mask of the thread that starts
-    /// it, and must take the signals that end it.
+    /// Starts a program with only the named signals blocked. A child inherits the mask of the thread that starts it,
+    /// and must take the signals that end it.
     /// - Parameters:
     ///   - words: The program, which is looked for in `PATH`, and its arguments.
     ///   - environment: All of its variables, such as `HOME=/root`.

@@ -42,7 +42,7 @@ struct Answers {
     /// Whether all copies of each event are the same to the last byte.
     var copiesAreEqual: Bool { values.values.allSatisfy { $0.count == 1 } }
 
-    /// Whether a submission's answer is there and is the one that had to come.
+    /// Whether a submission has its expected answer.
     func hold(_ submission: DemoSubmission) -> Bool {
         switch submission.expectation {
         case .granted(let transactions): transactions.allSatisfy { grants[$0]?.count == 1 }

@@ -85,7 +85,7 @@ final class ChildProgram {
     /// - Returns: its exit code; nil if it had to be killed.
     func waitForEnd(within limit: Duration) -> Int32? { kill(limit: limit) }
 
-    /// Waits for its end, kills it after the limit, and frees what was kept for it.
+    /// Waits for its end, kills it after the limit, and frees its resources.
     @discardableResult
     private func kill(limit: Duration) -> Int32? {
         guard !hasEnded else { return nil }

@@ -2,7 +2,7 @@ import AppStoreSimulator
 import Contract
 import Scheduling
 
-/// The demo's submissions: a day of a game's purchases, and of those who try to get more than they paid for.
+/// The demo's submissions: a day of a game's purchases, and of players who try to get more than they paid for.
 struct Scenario {
     /// Purchases and bad submissions, in three parts of mixed kinds.
     let parts: [[DemoSubmission]]

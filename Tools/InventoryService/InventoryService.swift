@@ -7,7 +7,7 @@ internal import SimulatorServer
 internal import Synchronization
 
 /// A platform's inventory service on loopback, over TLS. It applies each grant once by its key, keeps a book of all
-/// that came, and answers as a test wants it to.
+/// calls, and answers as a test wants.
 public final class InventoryService: Sendable {
     /// One call as it came.
     public struct Call: Sendable {
@@ -72,7 +72,7 @@ public final class InventoryService: Sendable {
 
     /// Starts the service.
     /// - Parameters:
-    ///   - secrets: Calls that one of them has signed are genuine; others are answered 401.
+    ///   - secrets: Calls that are signed with one of them are genuine; others are answered 401.
     ///   - behave: The behaviour for each genuine call, on the service's thread.
     public init(
         secrets: [String], now: @escaping @Sendable () -> Timestamp,

@@ -297,8 +297,8 @@ extension ModelConnection: LedgerConnection {
         return items
     }
 
-    /// Of an event that cannot be rendered: its submission waits no longer, its failure was pruned or erased, or its
-    /// grant is an erased user's.
+    /// About an event that cannot be rendered: its submission does not wait any more, its failure was pruned or erased,
+    /// or its grant is an erased user's.
     private func isOver(_ key: OutboxKey) -> Bool {
         switch key {
         case .pending: true

@@ -61,7 +61,7 @@ final class ServerResources: Sendable {
     let poller: Poller
     let listener: Listener
     let identity: TLSIdentity?
-    /// Held until the thread has seen it: a descriptor that is closed before tells nothing.
+    /// Held until the thread has seen it: a descriptor that is closed before reports nothing.
     private let end: WakeDescriptor
 
     init(listener: Listener, identity: TLSIdentity?, end: WakeDescriptor) throws(ThreadingError) {
@@ -171,8 +171,8 @@ final class ServerLoop {
         }
     }
 
-    /// Lets a connection in. If there are as many as there may be, it takes the place of the one that has been without
-    /// a complete request for longest. Clients that never come to an end must not keep others out.
+    /// Lets a connection in. At the limit it replaces the connection that has been without a complete request for
+    /// longest. Clients that never come to an end must not keep others out.
     private func admit(_ descriptor: Int32, at now: Instant) {
         guard let socket = Socket(descriptor, identity: resources.identity) else { return }
         if isFull, let oldest = oldestWaiting {

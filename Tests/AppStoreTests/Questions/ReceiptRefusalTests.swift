@@ -136,7 +136,7 @@ struct ReceiptRefusalTests {
         #expect(new.verdict?.doubt?.becomes == .environmentNotAllowed, "it may be the sandbox's")
         for receipt in [try Script.signed(), try Script.unknown()] {
             #expect(try Script.run(receipt, answers, app: app).calls == calls)
-            // The answer was somebody else's, or a host's that took it for another's.
+            // The reply was another call's, or a host took the call for another one.
             #expect(try Script.run(receipt, [answers[0], gems], app: app).verdict?.granted == ["1001"])
         }
         #expect(try Script.run(try Script.forged(), answers, app: app).verdict?.reason == .environmentNotAllowed)

@@ -66,8 +66,8 @@ struct DamagedReceiptTests {
     }
 }
 
-/// The reader goes from header to header and builds nothing; a tree of all values must say the same of every receipt,
-/// damaged ones included.
+/// The reader goes from header to header and builds nothing. A tree of all values must give the same result for every
+/// receipt, damaged ones included.
 @Suite("Receipts read without a tree")
 struct ReceiptByTreeTests {
     @Test("whole receipts in every form that BER has for them", arguments: 0..<8)

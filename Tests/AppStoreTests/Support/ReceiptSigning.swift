@@ -96,7 +96,7 @@ struct ReceiptSigning: Sendable {
         return tlv(0x30, ReceiptBuilder.signedData + tlv(0xa0, tlv(0x30, try members(content, signing: payload))))
     }
 
-    /// With indefinite lengths and the content in two pieces, each of them in so many OCTET STRINGs more.
+    /// With indefinite lengths and the content in two pieces, each of them in so many more OCTET STRINGs.
     func ber(nesting: Int = 0) throws -> [UInt8] {
         let payload = builder.payload
         let half = payload.count / 2

@@ -77,7 +77,7 @@ final class FixedLedger: LedgerOperator, Sendable {
         }
     }
 
-    /// One row of each list, but for what is "nobody" or "gone".
+    /// One row of each list, except for "nobody" and "gone".
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         for query in queries { note("submissions \(query)") }
         return queries.map { query in

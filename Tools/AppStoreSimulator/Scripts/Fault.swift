@@ -17,7 +17,8 @@ public enum Fault: Hashable, Sendable, Codable {
 
     /// The answer, so much later.
     case delay(milliseconds: Int)
-    /// Of verifyReceipt: HTTP 200 with a status and no receipt, as Apple sends 21009; the flag only when it is given.
+    /// Of verifyReceipt: HTTP 200 with a status and no receipt, as Apple sends 21009. The flag is there only if it is
+    /// given.
     case status(code: Int, isRetryable: Bool? = nil, spelling: Spelling? = nil)
     /// The answer without any purchase, as Apple sends it when a receipt was not refreshed yet.
     /// Of the App Store Server API: as if the transaction were not there yet, or the history empty.

@@ -92,7 +92,7 @@ struct Fault: Hashable, Sendable {
     /// Milliseconds after the first submission. It comes later if the fault before took its time.
     let start: Int
     let kind: FaultKind
-    /// The worker's or broker's number, from 0; the worker whose connection is cut; 0 where there is one only.
+    /// The number of the worker or broker, from 0; for a cut connection its worker's; 0 where there is only one.
     let place: Int
     /// Milliseconds.
     let duration: Int

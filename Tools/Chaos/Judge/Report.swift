@@ -31,7 +31,7 @@ struct Report {
         }
     }
 
-    /// Waits until everything is told and nothing is owed, ends a fleet, and judges what it left.
+    /// Waits until all events are published and nothing is owed, ends a fleet, and judges the topics and the ledger.
     @discardableResult
     mutating func judge(
         _ world: World, _ traffic: Traffic, _ fleet: Fleet, since start: Instant, within limit: Duration
@@ -68,7 +68,7 @@ struct Report {
         }
     }
 
-    /// Stops the brokers, and throws the run's files away unless there is something to look for in them.
+    /// Stops the brokers, and deletes the run's files unless somebody may need them.
     func end(_ world: World) -> Bool {
         world.close()
         say("\(faults) faults")

@@ -125,7 +125,7 @@ struct ForgottenRun {
         report.stop([worker])
     }
 
-    /// The worker must refuse a ledger that knows nothing of its group, and say how it is accepted.
+    /// The worker must refuse a ledger that knows nothing of its group, and say how to accept it.
     private func empty(_ world: World, _ traffic: Traffic, _ report: inout Report) throws {
         for ending in ["", "-wal", "-shm"] { unlink(world.ledger + ending) }
         let refused = try world.start(9)

@@ -99,7 +99,7 @@ struct FrozenRun {
         let before = written(tables)
         frozen.signal(SIGCONT)
         isOver.raise()
-        // Enough for what it had under way, and for its return into the group.
+        // Enough for its work under way, and for its return into the group.
         rest(milliseconds: 5000)
         let changed = written(tables).symmetricDifference(before).count
         say(
@@ -110,7 +110,7 @@ struct FrozenRun {
         report.stop([frozen, other])
     }
 
-    /// Claims of a state that are told, of its purchases or of its repeats.
+    /// Claims of a state with an event, for its purchases or for its repeats.
     private func answered(_ state: WriteState, _ world: World) throws -> Int {
         var names: Set<String> = []
         try world.scan.read(topics: [Topic.granted.defaultName]) { batch in

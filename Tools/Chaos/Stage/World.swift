@@ -125,7 +125,7 @@ final class World {
 
     var scan: KafkaScan { KafkaScan(configuration: kafka.client, group: "chaos", logger: logger) }
 
-    /// A worker's environment; its ledger's URL goes by its proxy, if it has one.
+    /// A worker's environment. Its ledger's URL leads through its proxy, if it has one.
     func environment(of number: Int) -> [String: String] {
         guard proxies.indices.contains(number) else { return environment }
         let url = "postgres://postgres@/grantor?host=\(proxies[number].folder)"

@@ -3,7 +3,7 @@ import Ledger
 import LedgerModel
 
 /// Sees what anybody outside could see, as it happens: records, events, calls, offsets and rows. It knows nothing of
-/// the cores' inner life, and judges at once what can be judged at once.
+/// the cores' inner states, and judges at once whatever it can.
 final class Witness {
     let script: Script
     var violations: [Violation] = []
@@ -40,7 +40,7 @@ final class Witness {
     private var digests: [Int: ClaimDigest] = [:]
     /// Ownerships that began since the topic was made.
     private var ofThisTopic: Set<PartitionOwnership> = []
-    /// Records that a ledger knew which is there no more, and that nobody reads again.
+    /// Records that a ledger knew before it was lost, and that nobody reads again.
     private var forgotten: Set<Int> = []
 
     init(script: Script) {
@@ -199,8 +199,8 @@ final class Witness {
         guard world.options.replacesRecords || ends[origin] ?? 0 >= 5 else {
             return fail(.quarantined, "record \(number) at \(origin) can be read")
         }
-        // It stands where another record did that ended workers, or five of them ended by chance: it is left to
-        // people. A stub has no value.
+        // A record before it at this offset ended workers, or five workers ended by chance: it is left to people. A
+        // stub has no value.
         if seen.bytes.value.map(SimulatedApple.number(of:)) ?? number == number { forgotten.insert(number) }
     }
 
@@ -245,7 +245,7 @@ final class Witness {
         }
     }
 
-    /// A worker that has not noticed yet that a partition lost its end may commit its checkpoint of before.
+    /// A worker that has not noticed yet that a partition lost its end may commit its former checkpoint.
     func commits(_ partition: Int, from: Int64, to next: Int64, _ world: World) {
         let isOfThisTopic = ofThisTopic.contains {
             $0.partition.partition == partition && world.ledger.tables.owns($0)
@@ -306,18 +306,18 @@ final class Witness {
         if let claim, tables.hasWaiting, tables.waits(digest(of: claim)) {
             // A copy of it may have an answer, which stands for its record as well.
             if wasOutboxFull || toldPending.contains(key) || tables.isOwed(.pending(digest(of: claim))) { return nil }
-            // A submission with an answer is told to wait by nobody, and the answer's own record tells the answer.
+            // A submission with an answer gets no pending event, and the answer's own record publishes the answer.
             if tables.rows(of: key).contains(where: { $0.userID == claimant.userID }) { return nil }
             if tables.answer(key)?.claimant.userID == claimant.userID { return nil }
         }
         let grants = tables.rows(of: key).filter { $0.userID == claimant.userID }
         let own = grants.filter { $0.origin == origin }
         if !own.isEmpty { return own.lazy.compactMap { self.lack(of: $0, world) }.first }
-        // The same submission came in other records, which tell of their grants: here at most a repeat is told.
+        // The same submission came in other records, which publish their grants: this one publishes a repeat at most.
         if !grants.isEmpty, !tellsRepeats || grants.contains(where: { lack(of: $0, world) == nil }) { return nil }
         switch tables.answer(key) {
         case .failed(let failure):
-            // The same submission came in another record, which tells of its failure before it is complete.
+            // The same submission came in another record, which publishes its failure before it is complete.
             if failure.origin != origin, claim != nil { return nil }
             let isTold = toldFailures.contains(key) || tables.isOwed(.failed(key.bundleID, key.submissionID))
             // Of two contents under one id the other one may have failed.
@@ -327,7 +327,7 @@ final class Witness {
             guard let grant = tables.row(of: answer.grant) else { return "answered by a grant that is not there" }
             // The grant's own submission is told by its own record.
             guard tellsRepeats else { return nil }
-            // Of two contents under one id the answer may be the other one's, whose grant its own record tells.
+            // Of two contents under one id the answer may be the other content's, whose own record publishes its grant.
             if contents(of: key) > 1, answeredAt[key] != nil, isHeld(claim, world) { return nil }
             return lack(of: grant, world)
         case nil:
@@ -367,8 +367,8 @@ final class Witness {
 
     func claimed(by key: SubmissionKey) -> [ScriptedClaim] { claims[key] ?? [] }
 
-    /// Whether one content under an id may stand where the topic before had the other one: such a record is taken for a
-    /// redelivery.
+    /// Whether one content under an id may stand where the former topic had the other content: such a record is taken
+    /// for a redelivery.
     func isAmbiguous(_ key: SubmissionKey, _ options: SwarmOptions) -> Bool {
         options.replacesRecords && contents(of: key) > 1
     }

@@ -16,7 +16,7 @@ public struct SwarmOptions: Sendable {
     public var freezes = 0
     /// Members of the group come and go without a reason.
     public var rebalances = 0
-    /// Replies of the ledger that get lost, whether or not it did what was asked, in a thousand.
+    /// Lost replies of the ledger, of calls that were carried out or not, in a thousand.
     public var lostReplies = 0
     /// Spans in which the ledger does nothing.
     public var ledgerOutages = 0
@@ -42,7 +42,7 @@ public struct SwarmOptions: Sendable {
     public var undecided = 0
     /// Shares of latencies that are much longer than usual, in a thousand.
     public var slowness = 5
-    /// Moments at which whichever worker has its turn ends in the middle of it.
+    /// Moments at which the worker whose turn it is ends amid the turn.
     public var crashes = 0
     /// A record whose check ends its worker, whichever that is.
     public var endsWorkers = false
@@ -143,11 +143,12 @@ public struct SwarmOptions: Sendable {
         if maybe(1, in: 12, &random) { topicsMadeAnew = 1 }
         if maybe(1, in: 12, &random) { topicsCut = 1 }
         if maybe(1, in: 25, &random) { ledgersEmptied = 1 }
-        // A ledger that was set back to before the topic was made anew knows neither what it forgot nor that it did.
+        // A ledger that was set back to before the topic was made anew does not know that it forgot something.
         if forgets { (topicsMadeAnew, topicsCut) = (0, 0) }
-        // Another record may stand at the place of the one that ends workers.
+        // Another record may stand at the offset of the record that ends workers.
         endsWhileReading = endsWorkers && !replacesRecords && maybe(1, in: 2, &random)
-        // One that was set back counts ends of workers again: some of them then quarantine a record that ended nobody.
+        // A ledger that was set back counts ends of workers again. Some of these counts then quarantine a record that
+        // ended nobody.
         if setBacks > 0 { crashes = 0 }
         configurationsDiffer = maybe(1, in: 6, &random)
         if configurationsDiffer { deployments = Int.random(in: 0...4, using: &random) }

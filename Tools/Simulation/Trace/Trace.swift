@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Processing
 
-/// Writes down what happens in one run, a short line per event, for people who follow a submission or look for a fault.
+/// Writes one run down, a short line per event, for people who follow a submission or look for a fault.
 ///
 /// A line has the moment, the worker and a sign: the core takes it (`<`), wants it (`>`) or has no part in it (`!`).
 /// Then come the verb, the submission, the particulars, and the submission's state after the turn. If a submission is

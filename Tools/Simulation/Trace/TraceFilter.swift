@@ -45,7 +45,7 @@ struct TraceFilter {
 }
 
 extension Endpoint {
-    /// Whether another one is this one, or a part of it where this one has no key.
+    /// Whether another name is this one, or a part of it where this one has no key.
     fileprivate func covers(_ other: Endpoint) -> Bool {
         service == other.service && environment == other.environment && (key.isEmpty || key == other.key)
     }

@@ -10,7 +10,7 @@ struct ScriptedQuestion: Sendable {
     var reads: AttemptResult?
 }
 
-/// Apple's endpoints, and the checkers that look at evidence: both tell what the script says is true by now.
+/// Apple's endpoints, and the checkers of evidence: both say what is true by now according to the script.
 struct SimulatedApple {
     struct Outage {
         let endpoint: Endpoint.Service

@@ -2,7 +2,7 @@ import Contract
 import Processing
 import Scheduling
 
-/// An answer that is given about one claim until a moment, in place of the truth: every answer that decides nothing.
+/// A reply about one claim that replaces the truth until a moment: any reply that decides nothing.
 struct Spell: Sendable {
     enum Answer: CaseIterable {
         case doubt
