@@ -58,7 +58,7 @@ enum EvidenceForm: Hashable, Sendable {
         }
     }
 
-    /// A sentence that says what a text is, and where it belongs.
+    /// A sentence about a text's form, and where it belongs.
     var advice: String {
         switch self {
         case .signedTransaction: "It is a signed transaction: send it as signedTransaction."

@@ -95,7 +95,7 @@ struct AuditPlan {
         for (topic, error) in reading.unreadable { try cannotRead(topic, error) }
     }
 
-    /// Tells, once of each topic, that it cannot be read.
+    /// Reports, once for each topic, that it cannot be read.
     private mutating func cannotRead(_ topic: Topic, _ error: KafkaError) throws(AuditError) {
         guard error.isOneTopics else { throw .kafka(error) }
         guard blindTopics.insert(topic).inserted else { return }
@@ -165,8 +165,8 @@ struct AuditPlan {
         return Read(records: records, facts: try spool.finish())
     }
 
-    /// Asks what a topic still holds once it was read. Records leave it at any time, and a reader that comes too late
-    /// silently goes on at the oldest record.
+    /// Asks which records a topic still holds after it was read. Records leave it at any time, and a reader that comes
+    /// too late silently goes on at the oldest record.
     private mutating func lookAtStarts(
         of stretches: [TopicPartition: Range<Int64>], _ topic: Topic, _ topics: any AuditedTopics
     ) throws(AuditError) {

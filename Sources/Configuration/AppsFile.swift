@@ -11,7 +11,7 @@ public struct ConfiguredApp: Hashable, Sendable {
     public let receipts: ReceiptMethod
     /// Nil if the app has no key; then nothing can be looked up.
     public let serverAPI: ServerAPIAccess?
-    /// Hears of each grant first; nil if events are all that tells of them.
+    /// Hears of each grant first; nil if only events name grants.
     public let fulfilment: FulfilmentService?
 
     /// The app as verifying its purchases needs it. Keep it: each call makes one with tokens of its own.

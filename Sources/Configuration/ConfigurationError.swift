@@ -61,7 +61,7 @@ public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
         let text: String
 
         static let notThere = Self(text: "there is no such file")
-        /// Of a folder on the way to it, perhaps.
+        /// Perhaps of a folder on the way to it.
         static let forbidden = Self(text: "this user may not read the file, or not enter its folder")
         static let folder = Self(text: "it is a folder, not a file")
         static let special = Self(text: "it is a pipe, a socket, a device or a terminal, not a file")

@@ -5,7 +5,7 @@ import Scheduling
 /// was there, and held at least one token, when the settings were read.
 public struct TokensFile: Hashable, Sendable, CustomStringConvertible {
     static let mostTokens = 100
-    /// Characters of a token. From 32 on nobody finds one by trying.
+    /// Characters of a token. From 32 characters on nobody finds one by trying.
     static let lengths = 32...256
     private static let maxBytes = 64 << 10
 

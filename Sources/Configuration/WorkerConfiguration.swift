@@ -2,7 +2,8 @@ public import AppStore
 public import Contract
 public import Logging
 
-/// Everything a worker is told, read and checked once, before anything starts. Its parts go to those who need them.
+/// The whole configuration of a worker, read and checked once, before anything starts. Its parts go to those who need
+/// them.
 ///
 /// Commands that need one part read only that part from ``SettingValues``. So a mistake elsewhere keeps nobody from
 /// looking into a ledger.

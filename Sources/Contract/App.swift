@@ -17,7 +17,7 @@ public enum SandboxPolicy: Hashable, Sendable {
     }
 }
 
-/// How the account token that Apple attests and the one that a submission claims must fit together.
+/// How the attested and the claimed account token must fit together.
 ///
 /// The app sets the token when it starts a purchase (`appAccountToken` of StoreKit). Apple has no token for purchases
 /// that began in the App Store, for offer codes, and for clients that set none.
@@ -60,7 +60,7 @@ public struct App: Hashable, Sendable {
     public enum Products: Hashable, Sendable {
         /// Every attested product, as one unit of an item of its own name.
         case any
-        /// The listed products, each with what it gives.
+        /// The listed products, each with its items.
         case catalogue([ProductID: Product])
     }
 

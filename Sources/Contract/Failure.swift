@@ -21,7 +21,7 @@ public enum FailureReason: String, Hashable, Sendable, CaseIterable {
     case abandonedByOperator = "abandoned_by_operator"
 }
 
-/// A definite "no", with what a support person needs to explain it.
+/// A definite "no", with the words by which support staff can explain it.
 public struct Rejection: Hashable, Sendable {
     public let reason: FailureReason
     /// One sentence for people. Never holds a receipt, a token or a secret.
@@ -113,7 +113,7 @@ public enum FailedEvent {
     public static let type = "com.grantor.purchase.failed.v1"
     private static let typeHeader = CloudEvent.typeHeader(type)
 
-    /// The id of the event that tells of a submission's failure.
+    /// The id of the event of a submission's failure.
     public static func id(bundleID: BundleID, submissionID: SubmissionID) -> EventID {
         // The length keeps two pairs of texts from running into the same name.
         let name = "failed:\(bundleID.rawValue.utf8.count):\(bundleID.rawValue):\(submissionID.rawValue)"

@@ -124,7 +124,7 @@ public enum GrantedEvent {
     public static let repeatHeader = "grantor-repeat-of"
     private static let typeHeader = CloudEvent.typeHeader(type)
 
-    /// The id of the event that tells of a grant.
+    /// The id of a grant's event.
     public static func id(of grant: GrantID) -> EventID {
         EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: "granted:" + grant.rawValue))
     }

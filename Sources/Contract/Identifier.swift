@@ -15,8 +15,7 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
     public var description: String { rawValue }
 
     public static func == (left: Self, right: Self) -> Bool {
-        // Spans, because a string's iterator takes five times as long, and every map of what is under way compares
-        // these.
+        // Spans, because a string's iterator takes five times as long, and every map of work under way compares these.
         let (left, right) = (left.rawValue.utf8.span, right.rawValue.utf8.span)
         guard left.count == right.count else { return false }
         for place in left.indices where left[place] != right[place] { return false }
@@ -66,8 +65,8 @@ extension TransactionID {
     /// ``DigitText``. A text of zeros only becomes an id that is not well formed.
     public init(reading text: String) { self.init(DigitText.withoutLeadingZeros(text) ?? "0") }
 
-    /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is. One
-    /// that begins with a zero was not read by ``init(reading:)``, or is none.
+    /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is. An id
+    /// that begins with a zero was not read by ``init(reading:)``, or is no id.
     public var isWellFormed: Bool {
         rawValue.utf8.first != UInt8(ascii: "0") && DigitText.isDigits(rawValue, atMost: 20)
     }

@@ -1,4 +1,4 @@
-/// Names of members that somebody looks for, found by their bytes: no name of a text becomes a string.
+/// Names of members to look for, found by their bytes: no name of a text becomes a string.
 public struct JSONNameList: Sendable {
     /// All names, one after another: in arrays of their own each look would count references.
     private let text: [UInt8]
@@ -43,8 +43,8 @@ public enum JSONFlaw: Hashable, Sendable {
 /// over and not kept.
 ///
 /// The whole text is checked on the way, so a text that is damaged anywhere is refused once ``end()`` is reached. Of
-/// members that stand twice the caller sees both. Takes no recursion but the caller's own. For texts of somebody who is
-/// not hostile, such as Apple; ``StrictJSON`` reads the others.
+/// members that stand twice the caller sees both. Takes no recursion but the caller's own. For texts of a sender that
+/// is not hostile, such as Apple; ``StrictJSON`` reads other texts.
 public struct JSONWalk {
     /// Nesting beyond this is not walked into: the text is refused.
     static let maxDepth = 512
@@ -156,7 +156,7 @@ public struct JSONWalk {
     private struct Container {
         /// The byte that ends it.
         let end: UInt8
-        /// Names seen so far, where somebody looks for those that stand twice.
+        /// Names seen so far, where names that stand twice are looked for.
         var names: Set<[UInt8]> = []
     }
 

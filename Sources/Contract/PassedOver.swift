@@ -51,8 +51,8 @@ public final class PassedOver: Sendable, Hashable {
     public let named: [Entry]
     /// How many were left out, those that are not named included.
     public let counts: [Reason: Int]
-    /// The purchases that hold, as far as they have names. For the decision alone: no ledger keeps it, and it makes no
-    /// difference between two.
+    /// The holding purchases with names. For the decision alone: no ledger keeps it, and it makes no difference between
+    /// two.
     public let holding: [Holding]
 
     /// - Parameters:
@@ -65,7 +65,7 @@ public final class PassedOver: Sendable, Hashable {
     }
 
     /// Counts purchases and names the first ones; nil for none.
-    /// - Parameter entries: Oldest first. Of one reason the newest are named first.
+    /// - Parameter entries: Oldest first. Within a reason the newest are named first.
     public convenience init?(_ entries: [Entry], holding: [Holding] = []) {
         guard !entries.isEmpty else { return nil }
         let newestFirst = entries.reversed()

@@ -12,7 +12,7 @@ public struct PendingSubmission: Hashable, Sendable {
     public let state: State
     /// A ``RetryCause`` or ``HoldCause``, or the word of a later version.
     public let cause: String
-    /// Attempts that counted: while nobody could be asked there are none.
+    /// Attempts that counted: there are none while Apple could not be asked.
     public let attempts: Int
     /// The time of the submission's record.
     public let receivedAt: Timestamp

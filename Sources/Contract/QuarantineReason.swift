@@ -1,4 +1,4 @@
-/// Why a record goes to the quarantine topic: the rule that it breaks, and nothing of what it holds.
+/// Why a record goes to the quarantine topic: the rule that it breaks, and nothing of its content.
 public enum QuarantineReason: Hashable, Sendable {
     /// The groups that people look at. The raw values label a metric and stand in logs.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -14,7 +14,7 @@ public enum QuarantineReason: Hashable, Sendable {
         case refusedByLedger = "refused_by_ledger"
     }
 
-    /// The rule that an id breaks without which nobody can be answered.
+    /// The rule that an id breaks. Without the id nobody can be answered.
     public enum IDFault: Hashable, Sendable {
         /// Absent, null, an empty text or the number zero.
         case missing

@@ -149,7 +149,7 @@ public enum EventFormat: Int, Hashable, Sendable, CaseIterable {
 public enum CloudEvent {
     /// Header that holds an event's id.
     public static let idHeader = "ce_id"
-    /// Header that holds the time of what an event tells.
+    /// The header with the time of an event's decision.
     public static let timeHeader = "ce_time"
     /// Source of every event; with the id it makes an event unique.
     static let source = "grantor"

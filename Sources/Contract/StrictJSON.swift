@@ -85,7 +85,7 @@ extension StrictJSON {
 
         public var names: [String] { list.filter(\.standsOnce).map { $0.name.string(in: text) } }
 
-        /// - Returns: the rule that it breaks, if any. One that stands again is reported once.
+        /// - Returns: the rule that it breaks, if any. A name that stands again is reported once.
         mutating func add(_ name: JSONString, _ value: JSONToken) -> JSONFlaw? {
             if let place = place(of: name) {
                 hashNames()

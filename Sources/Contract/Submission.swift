@@ -80,7 +80,7 @@ public struct Claim: Hashable, Sendable {
         self.submittedAt = submittedAt
     }
 
-    /// Of a submission that says nothing beside its evidence.
+    /// The words of a submission with evidence alone.
     public static let nothing = Claim(
         transactionID: nil, productID: nil, appAccountToken: nil, environment: nil, submittedAt: nil)
 
@@ -130,7 +130,7 @@ public final class Submission: Sendable, Hashable {
     public let origin: Origin
     /// When it was submitted. It is the time of its record, as far as that can be true. It is never later than the
     /// record was read, and never before its evidence was made, see ``SubmissionReading``. Ends of subscriptions are
-    /// held against it.
+    /// compared with it.
     public let receivedAt: Timestamp
 
     public init(

@@ -81,7 +81,7 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case nothingNew = "nothing_new"
     /// Apple signed at a moment that, by our clock, has not come yet.
     case signedAhead = "signed_ahead"
-    /// Nobody was asked: the endpoint's circuit breaker is open.
+    /// No call was made: the endpoint's circuit breaker is open.
     case endpointUnavailable = "endpoint_unavailable"
 }
 
@@ -121,7 +121,7 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case incompleteAnswer = "incomplete_answer"
     /// Bought by the Advanced Commerce API: the bought SKUs are in no catalogue of ours.
     case advancedCommerce = "advanced_commerce"
-    /// Apple gave a part of the money back, and what the rest is worth cannot be told.
+    /// Apple gave a part of the money back, and the worth of the rest is not known.
     case partialRefund = "partial_refund"
     /// The ledger refuses the decision for its data.
     case decisionRefused = "decision_refused"
@@ -184,7 +184,7 @@ public enum Verdict: Hashable, Sendable {
     case hold(HoldCause, detail: String, purchases: [NamedPurchase] = [])
 }
 
-/// A conclusion after which nobody is asked again.
+/// A conclusion without a further question.
 public enum FinalVerdict: Hashable, Sendable {
     /// As ``Verdict/verified(_:by:)``.
     case verified([GrantablePurchase], by: VerifiedBy)

@@ -31,7 +31,7 @@ public struct SHA256: ~Copyable {
         }
     }
 
-    /// Another digest that goes on from here, so that a known beginning is digested once.
+    /// A copy that goes on from here, so that a known beginning is digested once.
     public func copy() -> SHA256 { SHA256(continuing: self) }
 
     public consuming func finish() -> SHA256Digest {

@@ -1,7 +1,7 @@
 public import Contract
 import Cryptography
 
-/// A call that tells an inventory service of a grant: the grant's event, signed (docs/fulfilment.md).
+/// A call about a grant to an inventory service: the grant's event, signed (docs/fulfilment.md).
 ///
 /// Its content never changes. Only the signature differs, which has the time of the call.
 public struct FulfilmentCall: Hashable, Sendable {

@@ -38,7 +38,7 @@ public struct HTTPOutcome: Sendable {
 /// A request's body, whole and at a fixed address: libcurl reads it there without a copy of its own. A caller that asks
 /// again keeps the object and needs no copy either.
 ///
-/// Unchecked, because the compiler cannot see that nobody writes behind the pointer once the object is made.
+/// Unchecked, because the compiler cannot see that the bytes never change once the object is made.
 public final class HTTPBody: @unchecked Sendable {
     let start: UnsafeRawPointer
     public let count: Int

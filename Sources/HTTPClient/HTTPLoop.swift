@@ -179,7 +179,7 @@ struct CallQueue<Call> {
         return true
     }
 
-    /// Gives the first call a slot, if one is free.
+    /// Takes the first call and gives it a slot, if one is free.
     mutating func takeNext() -> Call? {
         guard hasNext else { return nil }
         let call = calls[first]

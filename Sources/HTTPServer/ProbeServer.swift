@@ -8,7 +8,7 @@ public protocol RequestHandler {
     /// Called with the requests that have come since the last call, at least one. Nobody else is served meanwhile.
     /// - Returns: A reply for each, in their order.
     mutating func replies(to heads: [RequestHead]) -> [Reply]
-    /// The reply to what is no request that a handler could see.
+    /// The reply to bytes that are no request.
     func refusal(_ status: Int) -> Reply
 }
 
@@ -128,7 +128,7 @@ private final class ProbeSockets: Sendable {
 private final class ProbeLoop {
     /// Most connections that are accepted in one turn, so that the present ones have their turn.
     private static let maxAcceptsPerTurn = 64
-    /// How long nobody is accepted once descriptors have run out; without it the loop would spin.
+    /// How long no connection is accepted once descriptors have run out; without it the loop would spin.
     private static let acceptPause = Duration.milliseconds(100)
 
     private let sockets: ProbeSockets
@@ -152,7 +152,7 @@ private final class ProbeLoop {
         self.handler = handler
     }
 
-    /// Serves until it is told to end; then every connection is closed.
+    /// Serves until its end is ordered; then every connection is closed.
     func run() {
         var readinesses: [Poller.Readiness] = []
         while true {
@@ -268,7 +268,7 @@ private final class ProbeConnection {
     deinit { close(descriptor) }
 
     /// Goes on as far as the socket lets it, one read at a time: other connections have their turn.
-    /// - Parameter refusal: Makes the reply to what is no request.
+    /// - Parameter refusal: Makes the reply to bytes that are no request.
     func advance(refusal: (Int) -> Reply) -> Step {
         switch phase {
         case .reading(var reader): return read(into: &reader, refusal)

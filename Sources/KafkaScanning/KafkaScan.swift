@@ -102,7 +102,7 @@ public struct KafkaScan: Sendable {
                 guard error.disposition == .retry else { throw error }
             }
             if isOpen, !progress.isOpen(partition) { deadline = .now + patience }
-            // Errors, and records that nobody reads, may come for ever.
+            // Errors, and records outside the stretches, may come for ever.
             guard Instant.now < deadline else {
                 if count > 0 { break }
                 throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT)

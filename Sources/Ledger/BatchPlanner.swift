@@ -156,7 +156,7 @@ public struct BatchPlanner: Sendable {
         }
     }
 
-    /// Decides all that is open, and says which answers are tried: in the order of the batch.
+    /// Decides everything that is open, and says which answers are tried, in the order of the batch.
     /// - Parameters:
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
     ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.
@@ -208,7 +208,7 @@ public struct BatchPlanner: Sendable {
             case .open: .undecided
             case .ended(let result): result
             case .concluded(let outcome, let tell):
-                // The outbox has what is told of a leased row.
+                // The outbox has the events of a leased row.
                 .written(
                     outcome, publish: entry.isLeased ? [] : tell.map(\.event), passedOver: entry.passesOver)
             }

@@ -21,7 +21,7 @@ extension AttemptHistory {
         }.joined(separator: "\n")
     }
 
-    /// The attempts that a column tells of. Lines of another form are left out: they are for people.
+    /// The attempts in a column. Lines of another form are left out: they are for people.
     public init(text: String?) {
         self.init(
             (text ?? "").split(separator: "\n").compactMap { line in
@@ -163,7 +163,7 @@ public struct StoredProduct: Hashable, Sendable {
 
     public init(of grant: Grant) { self.init(bundleID: grant.bundleID, product: grant.product) }
 
-    /// By its id, which tells nearly all products apart.
+    /// By its id, which differs for nearly all products.
     public func hash(into hasher: inout Hasher) { hasher.combine(product.id) }
 
     /// The row's number: the first 63 bits of the SHA-256 of its content, so that every worker computes the same one.
@@ -182,7 +182,7 @@ public struct StoredProduct: Hashable, Sendable {
         product.items.map { "\($0.quantity):\($0.item.utf8.count):\($0.item)" }.joined(separator: ",")
     }
 
-    /// The items that a column tells of; nil for a text of another form.
+    /// The items in a column; nil for a text of another form.
     public static func items(text: String) -> [Item]? {
         var items: [Item] = []
         var rest = text.utf8[...]

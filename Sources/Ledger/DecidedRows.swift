@@ -56,7 +56,7 @@ public struct DecidedQuery: Hashable, Sendable {
     public var namesAnID: Bool { userID != nil || submissionID != nil }
 }
 
-/// A row whose event can be told again.
+/// A row whose event can be published again.
 public struct DecidedRow: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         case grant(StoredGrant)
@@ -102,7 +102,7 @@ public struct EventPage: Hashable, Sendable {
     public let last: Int64?
 
     /// - Parameters:
-    ///   - rows: All that the query found, in order.
+    ///   - rows: All rows that the query found, in order.
     ///   - answering: The grants that the repeats among them name.
     public init(_ rows: [DecidedRow], of query: DecidedQuery, answering: FoundGrants = FoundGrants()) {
         let holders = Holders(answering)

@@ -32,8 +32,7 @@ public struct Decision: Hashable, Sendable {
             return purchases.passedOver
         }
 
-        /// Purchases that it neither grants nor is done with, as far as they have names. The ledger may have grants of
-        /// them.
+        /// Named purchases that it does not grant and that may still be granted. The ledger may have grants of them.
         public var waitingPurchases: [NamedPurchase] {
             switch self {
             case .grant(let purchases, _): purchases.passedOver?.holding.map(\.purchase) ?? []
@@ -128,7 +127,7 @@ public enum Outcome: Hashable, Sendable {
     case redelivery
     /// Another submission's grant answers this one.
     case repeated
-    /// Its failure, or the one that stood before.
+    /// Its failure, or the failure that stood there before.
     case failed(reason: String)
     case retrying(RetryCause)
     case held(HoldCause)

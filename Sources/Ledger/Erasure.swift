@@ -93,7 +93,7 @@ public enum ErasureResult: Hashable, Sendable {
     }
 }
 
-/// All that a driver finds of a user in one call.
+/// Everything that a driver finds of a user in one call.
 public struct FoundErasure: Sendable {
     /// Replaces operators' reasons.
     public static let reason = "erased"
@@ -105,7 +105,7 @@ public struct FoundErasure: Sendable {
     public let former: [SubmissionKey]
     public let result: ErasureResult
 
-    /// Looks for all that a user has.
+    /// Looks for all rows of a user.
     /// - Parameters:
     ///   - count: How many grants the user has, whatever version can read them.
     ///   - list: Submissions that wait, or failures and repeats. Any version can read them.

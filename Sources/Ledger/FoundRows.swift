@@ -64,7 +64,7 @@ public struct FoundAnswers: Hashable, Sendable {
     }
 }
 
-/// A question to `grants`: which rows hold what a new one wanted.
+/// A question to `grants`: which rows hold the keys of a new one.
 public struct HolderQuestion: Hashable, Sendable {
     public let reference: GrantReference
     /// Nil where the reference alone is asked for.

@@ -24,8 +24,8 @@ public enum GrantImport {
         Origin(topic: topicPrefix + name, partition: 0, offset: Int64(line))
     }
 
-    /// Tries grants in one statement after another, each of which may go by the order of their keys. No statement has a
-    /// transaction under two keys, so the first of its lines has it.
+    /// Tries grants in one statement after another, each of which may insert in the order of their keys. No statement
+    /// has a transaction under two keys, so the first of its lines has it.
     /// - Parameter insert: Tries some of them, and says of each whether it was added.
     /// - Returns: Whether each was added.
     public static func insert<Failure: Error>(

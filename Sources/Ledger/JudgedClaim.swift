@@ -4,7 +4,7 @@ extension NamedPurchase {
     var reference: GrantReference { GrantReference(environment: key.environment, transactionID: transactionID) }
 }
 
-/// The rows that hold what a batch's grants wanted.
+/// The rows that hold the keys of a batch's grants.
 struct Holders {
     enum Holder {
         case row(StoredGrant)

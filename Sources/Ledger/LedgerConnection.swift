@@ -19,7 +19,7 @@ public enum LedgerError: Error, Hashable, Sendable {
 public protocol LedgerConnection: AnyObject {
     func identity() throws(LedgerError) -> String
 
-    /// Makes the ledger a group's, if it is nobody's yet.
+    /// Makes the ledger a group's, if it has no group yet.
     /// - Returns: The group that it belongs to. A worker of another group must not work with it, see
     ///   ``ConsumerGroup/refusal(of:owner:)``.
     func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup
@@ -52,7 +52,7 @@ public protocol LedgerConnection: AnyObject {
 
     /// Leases due rows of `retries`, at most so many bytes of claims and evidence (the row that reaches the limit is
     /// still taken). A suspect row comes alone and before all others, whatever was asked for, see ``DueRetry/takings``.
-    /// One that is held for ending workers does not come before a person makes it due.
+    /// A row that is held for ending workers does not come before a person makes it due.
     func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
 
     /// Renews leases for another minute, and writes how often their rows count as taken. False for each that has ended,
@@ -62,8 +62,8 @@ public protocol LedgerConnection: AnyObject {
     /// Ends leases, so that another worker may take the rows at once; their rows have ended no worker.
     func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError)
 
-    /// Adds what is owed, under its ownership. False for each of an old generation, and for the event of a failure that
-    /// is gone, such as for its age. Then the record is to be read and decided again.
+    /// Adds owed events, under their ownership. False for each of an old generation, and for the event of a failure
+    /// that is gone, such as for its age. Then the record is to be read and decided again.
     func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool]
 
     /// Leases due rows of the outbox. A row that this version cannot render counts as tried, and is due again in a
@@ -73,7 +73,7 @@ public protocol LedgerConnection: AnyObject {
     /// Writes down what became of leased rows; reports under an ended lease change nothing.
     func report(_ reports: [OutboxReport]) throws(LedgerError)
 
-    /// Measures what waits, and takes a worker's sign of life. Rows that are due later than
+    /// Measures the waiting rows, and takes a worker's sign of life. Rows that are due later than
     /// ``longestDelayMilliseconds`` from now, because a clock was ahead, are due by then.
     func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure
 
@@ -184,7 +184,7 @@ public struct LedgerMeasure: Hashable, Sendable {
     public let waiting: [Waiting]
     /// Held rows, ordered by bundle id and cause.
     public let held: [Held]
-    /// Workers that have given a sign within ``WorkerSign/mostSilence``, the one that asks included.
+    /// Workers that have given a sign within ``WorkerSign/mostSilence``, the asking one included.
     public var workers: Int
     /// When it was taken, by the ledger's clock. Workers may share a sample.
     public var takenAt: Timestamp

@@ -61,8 +61,8 @@ public protocol LedgerOperator: AnyObject {
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int
 
     /// Deletes the rows of a submission from `retries` and fails it. If its user has a grant of it, the grant's event
-    /// is told again instead. Events go to the outbox. An attempt that is under way comes too late. If a row in the way is
-    /// a later version's, nothing changes.
+    /// is published again instead. Events go to the outbox. An attempt that is under way comes too late. If a row in
+    /// the way is a later version's, nothing changes.
     /// - Returns: The outcome of each row; empty if nothing of the submission waits. It is `.held` alone if nothing
     ///   changes.
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
@@ -95,7 +95,7 @@ public protocol LedgerOperator: AnyObject {
     /// no event, and no call is owed.
     /// - Parameters:
     ///   - grants: At most ``GrantImport/most``, of one file.
-    ///   - isTrial: Nothing is written: the results say what the ledger has already.
+    ///   - isTrial: Nothing is written: the results say which purchases the ledger has already.
     /// - Returns: One result for each, in order.
     func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult]
 
@@ -129,7 +129,7 @@ public struct OperatorNote: Hashable, Sendable {
 }
 
 extension LedgerOperator {
-    /// All that the ledger has of one submission.
+    /// Everything that the ledger has of one submission.
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         try records(of: [key]).first ?? SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0)
     }

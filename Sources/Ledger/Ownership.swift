@@ -9,7 +9,7 @@ public struct Generation: RawRepresentable, Hashable, Sendable {
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// Which worker writes for a partition: the one that knows the generation of the last take-over.
+/// The right of a worker to write for a partition: it knows the generation of the last take-over.
 public struct PartitionOwnership: Hashable, Sendable {
     public let partition: TopicPartition
     public let generation: Generation

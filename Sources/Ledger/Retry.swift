@@ -72,7 +72,7 @@ extension WaitCause {
 }
 
 extension PendingSubmission {
-    /// A row of `retries` as its event tells of it.
+    /// A row of `retries`, as its pending event needs it.
     /// - Parameter latest: The end of the latest attempt; nil if none was counted.
     public init(
         _ claimant: Claimant, _ state: State, cause: String, attempts: Int, receivedAt: Timestamp, latest: Timestamp?,
@@ -89,7 +89,7 @@ public struct WaitingRow: Hashable, Sendable {
     public let key: RetryKey
     public let origin: Origin
     public let pending: PendingSubmission
-    /// Its submission has an answer already, by another record. Nobody is told that this one waits.
+    /// Its submission has an answer already, by another record. It gets no pending event.
     public private(set) var isAnswered = false
 
     public init(key: RetryKey, origin: Origin, pending: PendingSubmission) {
@@ -127,7 +127,8 @@ public struct RetryEntry: Hashable, Sendable {
     /// Whether Apple's signature on the evidence holds: such rows are taken before what anybody can make up. It is
     /// written with a new row, and never changes.
     public var isSigned: Bool
-    /// All that a held submission claims, if all of it has names. For the decision alone: no ledger keeps it.
+    /// All purchases that a held submission claims, if all of them have names. For the decision alone: no ledger keeps
+    /// it.
     public let purchases: [NamedPurchase]
 
     public init(

@@ -81,7 +81,7 @@ public struct SearchResult: Hashable, Sendable {
 }
 
 extension LedgerOperator {
-    /// Looks for a word among the ids of all apps, and for what is owed of the hits.
+    /// Looks for a word among the ids of all apps, and for the hits' owed rows.
     public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
         let search = Search(word, limit: limit)
         return try results(of: [search]).first ?? search.result([])

@@ -85,7 +85,7 @@ public struct SubmissionRow: Hashable, Sendable {
     public let decidedAt: Timestamp?
     /// The reason of a failure, or why it is retrying or held.
     public let cause: String?
-    /// One sentence about the cause; nil of what is granted or repeated.
+    /// One sentence about the cause; nil for a granted or repeated submission.
     public let detail: String?
     /// The transaction of the grant, also of an answering one. Of other submissions the transaction that they are
     /// about, or claim.
@@ -102,7 +102,7 @@ public struct SubmissionRow: Hashable, Sendable {
     public let passedOver: PassedOver?
     /// Whether another system granted it, before this one came into use.
     public let isImported: Bool
-    /// All that the outbox may owe to tell of it.
+    /// All rows of the outbox that may be about it.
     public let owable: [OutboxKey]
 
     public init(

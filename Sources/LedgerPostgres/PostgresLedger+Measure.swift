@@ -17,7 +17,7 @@ extension PostgresLedger {
         try write { (_) throws(PostgresFailure) in try WorkerTable(connection: connection).forget(worker) }
     }
 
-    /// No sample is good for longer: workers' shares of `retries` and their rounds of due rows go by it.
+    /// No sample is good for longer: workers' shares of `retries` and their rounds of due rows depend on it.
     private static let longestRest: Int64 = 60_000
 
     private func sample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
@@ -245,7 +245,7 @@ extension PostgresLedger {
     }
 
     /// No row waits for longer than the longest delay, unless a clock was ahead: then it is due by the end of it. The
-    /// next sample finds what is left.
+    /// next sample finds the rest.
     private func cap(now: Timestamp) throws(PostgresFailure) {
         _ = try connection.run(
             ["retries", "outbox"].map { table in

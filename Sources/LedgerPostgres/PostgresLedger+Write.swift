@@ -152,7 +152,7 @@ extension PostgresLedger {
         return numbers
     }
 
-    /// Carries out all that is left once the planner has concluded.
+    /// Carries out all further writes once the planner has concluded.
     @discardableResult
     func conclude(
         _ planner: inout BatchPlanner, _ answers: [NewAnswer], partitions: [TopicPartition: Int64], now: Timestamp

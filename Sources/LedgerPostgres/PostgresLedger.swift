@@ -10,7 +10,7 @@ public struct PostgresLedgerConfiguration: Sendable {
     private(set) var mark = LedgerMark()
     /// Whether a standby will do, too.
     private(set) var mayBeStandby = false
-    /// Milliseconds for which a sample of what waits is good enough. One worker takes it, the others read it.
+    /// Milliseconds for which a sample of the waiting rows is good enough. One worker takes it, the others read it.
     var sampleMilliseconds: Int64 = 9_000
     /// It is also good for so many times as long as it took. However much waits, counting it takes the server a
     /// twentieth of a core.
@@ -22,10 +22,10 @@ public struct PostgresLedgerConfiguration: Sendable {
     /// The ledger's clock, by which rows are due and leases end; nil for the database's own.
     var clock: (@Sendable () -> Timestamp)?
 
-    /// A ledger with the settings that suit a worker. Copies share what the connections of a process share.
+    /// A ledger with the settings that suit a worker. Copies share the state that the connections of a process share.
     /// - Parameters:
     ///   - url: `postgres://user@host,host/database?…`, as libpq reads it.
-    ///   - password: nil if the URL or the environment has it, or nobody asks.
+    ///   - password: nil if the URL or the environment has it, or none is needed.
     /// - Throws: `.unusable` for a URL that makes no sense; the text has none of its password.
     public init(url: String, password: PasswordSource? = nil) throws(LedgerError) {
         do throws(PostgresFailure) {
@@ -37,8 +37,8 @@ public struct PostgresLedgerConfiguration: Sendable {
 }
 
 extension PostgresLedgerConfiguration {
-    /// The same ledger for somebody who only reads, and waits no longer than a limit. The limit is for an opening, in
-    /// which all hosts have their turn, and for a call.
+    /// The same ledger for reading alone, with a limit for each wait. The limit is for an opening, in which all hosts
+    /// have their turn, and for a call.
     public func reading(within limit: Duration) -> PostgresLedgerConfiguration {
         var configuration = self
         configuration.options.connectTimeout = min(options.connectTimeout, limit / options.hosts.count)
@@ -67,7 +67,7 @@ extension PostgresLedgerConfiguration {
 
 /// One connection to a ledger on PostgreSQL, for any number of workers on any number of hosts.
 ///
-/// Every call is one transaction, but for a write that goes the fast path in part. Each begins with a look at which
+/// Every call is one transaction, except a write that goes the fast path in part. Each begins with a look at which
 /// database this is. Another one than at the opening ends the call with `.disconnected`. Nothing was written then,
 /// except for the grants of a write on the fast path, which are good wherever they stand. Transactions that stood in
 /// each other's way are tried again here.
@@ -86,7 +86,7 @@ public final class PostgresLedger: LedgerConnection {
     public private(set) var clockLead: Int64 = 0
 
     /// Whether the database has a ledger, of any version.
-    /// - Throws: as ``init(_:)``, but for the ledger's absence and version.
+    /// - Throws: as ``init(_:)``, except for the ledger's absence and version.
     public static func exists(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) -> Bool {
         try PostgresOpening(configuration: configuration).isThere()
     }

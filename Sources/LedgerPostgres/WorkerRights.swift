@@ -57,7 +57,7 @@ enum WorkerRights {
 }
 
 extension PostgresLedger {
-    /// Makes sure that this user may do all that a worker does.
+    /// Makes sure that this user has all rights of a worker.
     /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Throws: `.unusable` with the rights that are missing, or if a table is.
     public func checkRights(prunes: Bool) throws(LedgerError) {

@@ -79,7 +79,7 @@ final class Database {
     /// once in a process, before SQLite's first use. Later it has no effect and does no harm.
     private static let settings: Void = { _ = grantor_sqlite_stop_counting_memory() }()
 
-    /// A statement of the connection's cache, prepared at its first use. Preparing costs three times what a run does.
+    /// A statement of the connection's cache, prepared at its first use. Preparing costs three times as much as a run.
     func statement(_ sql: String) throws(StoreError) -> Statement {
         if let known = statements[sql] { return known }
         var pointer: OpaquePointer?

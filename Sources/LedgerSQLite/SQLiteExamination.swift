@@ -19,7 +19,7 @@ extension SQLiteLedger {
 enum SQLiteExamination {
     /// With fewer free bytes a worker soon stands still: its log grows to this size between two checkpoints.
     static let leastFree: Int64 = 256 << 20
-    /// Free bytes with which somebody should make room: a grant takes a few hundred bytes.
+    /// With fewer free bytes a person should make room: a grant takes a few hundred bytes.
     static let enoughFree: Int64 = 2 << 30
 
     /// - Parameter free: Bytes; nil where the file system does not tell.

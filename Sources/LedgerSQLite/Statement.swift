@@ -262,7 +262,7 @@ enum StoreError: Error {
         }
     }
 
-    /// A new ledger beside a group that works has forgotten what was granted.
+    /// A new ledger beside a working group has forgotten all grants.
     static let restoring = "if there was one, restore its backup (docs/guarantees.md, After a backup)"
 
     /// `SQLITE_READONLY_DBMOVED`, which is a macro of two parts that Swift does not see.

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Messages from any number of threads to one owner, which takes all that have come at once.
+/// Messages from any number of threads to one owner, which takes all present ones at once.
 ///
 /// Order is kept: messages of one sender arrive in the order in which it posted them. Posting costs a lock and, only
 /// when the mailbox was empty, one write to the owner's ``WakeDescriptor``; under load most posts are free of it.

@@ -9,7 +9,7 @@ import Scheduling
 import Synchronization
 import Threading
 
-/// Calls Apple: turns the core's attempts into HTTPS calls, and the replies into what they mean. The meaning is read on
+/// Calls Apple: turns the core's attempts into HTTPS calls, and the replies into their meanings. The meaning is read on
 /// the client's thread, where the reply comes in.
 final class AppleDriver: Sendable {
     private struct Pending: Sendable {

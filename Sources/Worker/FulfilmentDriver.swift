@@ -9,7 +9,7 @@ import Scheduling
 import Synchronization
 import Threading
 
-/// Calls inventory services: turns the core's calls into HTTPS calls, and the replies into what they mean.
+/// Calls inventory services: turns the core's calls into HTTPS calls, and the replies into their meanings.
 ///
 /// Services share a client where they trust the same authorities. Nothing waits within a client: the core's gates let
 /// go no more calls than a client makes at once. Where no client can be made, an alert is repeated until there is one,
@@ -117,7 +117,7 @@ final class FulfilmentDriver: Sendable {
             token: token, result: .notAccepted(ServiceAnswer(isRefusal: false, words)), outcome: outcome, took: .zero)
     }
 
-    /// A call without a client counts as one without a reply. None can be called before somebody has mended that. So
+    /// A call without a client counts as one without a reply. None can be called before a person has mended that. So
     /// the service's gate stops further ones, and they wait in the ledger.
     private func unsent(_ token: UInt64, _ error: HTTPClientError) -> Called? {
         guard let waited = pending.withLock({ $0.removeValue(forKey: token) }) else { return nil }
@@ -162,7 +162,7 @@ final class FulfilmentDriver: Sendable {
         for client in mine { client.stop() }
     }
 
-    /// Tells the core how calls have ended, sent or not.
+    /// Reports the results of calls to the core, sent or not.
     /// - Returns: how many there are of each file of authorities.
     @discardableResult
     private func tell(_ outcomes: [HTTPOutcome]) -> [String?: Int] {

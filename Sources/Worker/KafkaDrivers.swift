@@ -105,7 +105,7 @@ final class EventProducer {
 
     func publish(_ task: PublishTask) {
         let event = task.event
-        // Nobody wants the events of a topic without a name.
+        // Events of a topic without a name are not wanted.
         guard let topic = names[event.topic] else {
             return ended.append(PublishReport(token: task.token, result: .acknowledged))
         }
@@ -134,7 +134,7 @@ final class EventProducer {
         return producer.isReplacing ? .now + .seconds(1) : nil
     }
 
-    /// Gives up what is left, and frees the client. The core has stopped: nobody asks for the result.
+    /// Gives up the rest, and frees the client. The core has stopped: nobody asks for the result.
     func close() {
         drained.removeAll(keepingCapacity: true)
         producer.close(until: .now + Self.closingLimit, into: &drained)

@@ -3,7 +3,7 @@ public import Ledger
 import LedgerPostgres
 import LedgerSQLite
 
-/// The ledger that a configuration names. Copies share what the connections of a process share.
+/// The ledger that a configuration names. Copies share the state that the connections of a process share.
 public struct LedgerDriver: Sendable {
     private enum Kind: Sendable {
         case sqlite(SQLiteLedgerConfiguration)
@@ -43,7 +43,7 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Looks at what a worker relies on.
+    /// Examines the conditions of a worker.
     /// - Parameter prunes: Whether the worker deletes old answers.
     public func examine(prunes: Bool) throws(LedgerError) -> [LedgerFinding] {
         switch kind {

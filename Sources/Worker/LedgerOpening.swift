@@ -61,7 +61,7 @@ struct LedgerOpening: Sendable {
         return ledger
     }
 
-    /// Makes the ledger the group's, if it is nobody's.
+    /// Makes the ledger the group's, if it has no group.
     /// - Throws: `.unusable` if it is another group's, such as after a person has moved it.
     @Sendable func demandGroup(of ledger: any LedgerConnection) throws(LedgerError) {
         let group = try member()

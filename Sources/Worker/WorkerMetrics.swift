@@ -163,7 +163,7 @@ struct WorkerMetrics: Sendable {
         }
     }
 
-    /// The ledger's own sample of what waits in it.
+    /// The ledger's own sample of its waiting rows.
     func measured(_ measure: LedgerMeasure) {
         apps.show(measure)
         fulfilment.show(measure.calls, at: measure.takenAt)

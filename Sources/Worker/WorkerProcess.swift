@@ -118,7 +118,8 @@ public enum WorkerFailure: Error, Hashable, Sendable {
     case configuration(String)
     /// The ledger cannot be used, or is another one than the group has worked with: exit with 78.
     case ledger(String)
-    /// The system refuses what the worker needs, or Kafka's client cannot go on: exit with 1, to be started again.
+    /// The system refuses something that the worker needs, or Kafka's client cannot go on: exit with 1, to be started
+    /// again.
     case failed(String)
 
     /// The group has committed offsets of partitions that the ledger does not know.
@@ -138,7 +139,7 @@ enum ProcessEvent: Sendable {
     case reload
     /// The core is done.
     case stopped(StopReason)
-    /// Kafka's client or the one for Apple cannot go on; a new process can.
+    /// Kafka's client or the client for Apple cannot go on; a new process can.
     case clientFailed(String)
 }
 

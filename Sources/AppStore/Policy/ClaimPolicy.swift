@@ -15,7 +15,7 @@ struct ClaimPolicy: Sendable {
         case tokensUnknown(otherwise: Verdict)
     }
 
-    /// The verdict on all purchases that the evidence attests, where it says all that the rules need.
+    /// The verdict on all purchases that the evidence attests, if it says everything that the rules need.
     func verdict(
         on purchases: [Purchase], beside unreadable: UnreadablePurchases = UnreadablePurchases(),
         by verifiedBy: VerifiedBy
@@ -28,8 +28,8 @@ struct ClaimPolicy: Sendable {
     /// The verdict on all purchases that the evidence attests, or the missing input for it.
     ///
     /// A purchase that cannot be judged holds the submission, whatever else passes. An answer without it would be
-    /// final, and a paid purchase would never be granted. The hold says the names of all that may still be granted.
-    /// Once all of them were granted under other submissions, there is nothing to wait for.
+    /// final, and a paid purchase would never be granted. The hold has the names of all purchases that may still be
+    /// granted. Once all of them were granted under other submissions, there is nothing to wait for.
     ///
     /// Otherwise the purchases that pass are verified, oldest first, and the others are passed over. If none passes, a
     /// purchase of a product that the apps file does not list holds the submission. Else the newest purchase's
@@ -223,7 +223,7 @@ extension [PassedOver.Entry] {
     }
 }
 
-/// Purchases that Apple attests without all that a grant needs, in a known form. Only their names are kept.
+/// Purchases that Apple attests without everything that a grant needs, in a known form. Only their names are kept.
 ///
 /// The claimed purchase may be one of them. That is never the player's fault, so a person must decide. Unclaimed ones
 /// are ignored.

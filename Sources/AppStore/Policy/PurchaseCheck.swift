@@ -159,7 +159,7 @@ struct PurchaseCheck: Sendable {
         if purchase.isUpgraded {
             return rejection(.transactionRevoked, "The subscription was upgraded to another one.", purchase)
         }
-        // Held against the moment of submission, so that no delay of ours or Apple's costs a player a period.
+        // Compared with the moment of submission, so that no delay of ours or Apple's costs a player a period.
         if type == .autoRenewable, let expiresAt = purchase.expiresAt, expiresAt <= submission.receivedAt {
             return rejection(.subscriptionExpired, "The paid period was over when it was claimed.", purchase)
         }
@@ -178,8 +178,8 @@ struct PurchaseCheck: Sendable {
         }
     }
 
-    /// The type decides the grant key, so a wrong one could grant twice or not at all. Where Apple attests no type, an
-    /// end tells: Apple gives one to every auto-renewable period and to nothing else.
+    /// The type decides the grant key, so a wrong one could grant twice or not at all. Where Apple attests no type, the
+    /// end shows it: only auto-renewable periods have one, and all of them.
     private func contradiction(between type: ProductType, and purchase: Purchase) -> Finding? {
         if let attested = purchase.type, attested != type {
             return .waits(
@@ -187,7 +187,7 @@ struct PurchaseCheck: Sendable {
                 detail:
                     "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests \(attested.rawValue).")
         }
-        // Of a consumable both ids are the same, so this is a restore. By its own id each restore would be granted.
+        // A consumable's two ids are the same, so this is a restore. By its own id each restore would be granted.
         if type == .consumable, purchase.type == nil, purchase.isRestored {
             return .waits(
                 .productContradicted,
@@ -227,10 +227,10 @@ extension Purchase {
     /// Its names by the kind that Apple attests, or that it looks like.
     var names: NamedPurchase { NamedPurchase(self, as: type ?? presumedType) }
 
-    /// The type of a purchase whose type nobody names. Only subscriptions have an end. Of the others, only consumables
-    /// have a quantity above one. The rest counts as non-consumable and has the grant key of its original transaction.
-    /// A restore then cannot grant it again. A consumable is its own original, so it is still granted once per
-    /// purchase.
+    /// The type of a purchase where neither Apple nor the catalogue names it. Only subscriptions have an end. Of the
+    /// others, only consumables have a quantity above one. The rest counts as non-consumable and has the grant key of
+    /// its original transaction. A restore then cannot grant it again. A consumable is its own original, so it is still
+    /// granted once per purchase.
     var presumedType: ProductType {
         if expiresAt != nil { return .autoRenewable }
         return quantity > 1 && !isRestored ? .consumable : .nonConsumable

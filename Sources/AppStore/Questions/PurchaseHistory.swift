@@ -7,7 +7,7 @@ import Contract
 struct ProvenCustomer: Hashable, Sendable {
     /// A transaction of theirs: any leads to the history.
     let transactionID: TransactionID
-    /// Its product, as far as the receipt says.
+    /// Its product, if the receipt says it.
     let productID: ProductID?
     let purchases: [ProvenPurchase]
     /// The transactions and original transactions that the receipt names.
@@ -37,7 +37,7 @@ struct ProvenCustomer: Hashable, Sendable {
     }
 }
 
-/// A purchase that a receipt names, as far as it says.
+/// A purchase that a receipt names, with the members that it has.
 struct ProvenPurchase: Hashable, Sendable {
     let transactionID: TransactionID
     let originalTransactionID: TransactionID
@@ -82,7 +82,7 @@ struct PurchaseHistory: Sendable {
 
         var readable: Purchase? { try? purchase.get() }
 
-        /// Which of two words of one moment counts: the one that grants less.
+        /// Of two words of one moment the one that grants less counts.
         private var caution: Int {
             switch purchase {
             case .success(let purchase): purchase.revokedAt == nil ? 0 : 2
@@ -177,15 +177,15 @@ extension Verdict {
         case .verified(let purchases, let verifiedBy):
             .doubt(.notFoundYet, becomes: .verified(purchases, by: verifiedBy))
         case .rejected(let rejection): .doubt(.notFoundYet, becomes: .rejected(rejection))
-        // No names: once they were granted, the claim would end without what is still to come.
+        // No names: once these purchases were granted, the claim would end without those still to come.
         case .hold(let cause, let detail, _): .hold(cause, detail: detail)
         case .doubt, .retry: self
         }
     }
 }
 
-/// Holds what the App Store Server API answers against Apple's signature. A reply is believed because its signature
-/// holds, not because of the connection it came over.
+/// Checks replies of the App Store Server API by Apple's signature. A reply is believed because its signature holds,
+/// not because of the connection it came over.
 struct ReplyAttestation {
     /// Why a reply is not believed, or not yet.
     struct Distrust: Error {
@@ -228,8 +228,8 @@ struct ReplyAttestation {
         return transactions
     }
 
-    /// The transaction in a reply, if Apple signed it, for the environment that was asked. If it did not, somebody
-    /// stands in between, or this version is too old: neither is the player's fault.
+    /// The transaction in a reply, if Apple signed it, for the environment that was asked. If it did not, an
+    /// intermediary interferes, or this version is too old: neither is the player's fault.
     private func transaction(_ text: EvidenceText) throws(Distrust) -> SignedTransaction {
         let transaction: SignedTransaction
         do throws(SignedTransactionError) {

@@ -3,8 +3,8 @@ import Contract
 /// The values by which a reply of verifyReceipt is matched with the receipt that was sent.
 ///
 /// If a server or intermediary once answers twice, every later request on that connection gets the previous answer. An
-/// answer repeats all purchases of the receipt. One that lacks some of the first is asked for again over a fresh
-/// connection. A later receipt of the same player may hold the same ids, but its creation time differs.
+/// answer repeats all purchases of the receipt. A reply that lacks some of the first purchases is asked for again over
+/// a fresh connection. A later receipt of the same player may hold the same ids, but its creation time differs.
 struct ReceiptFingerprint: Hashable, Sendable {
     /// Most purchases whose ids are kept. Thousands of receipts wait at a time.
     static let maxTransactions = 8

@@ -150,7 +150,7 @@ struct ReceiptQuestion: AppleQuestion {
         let isWhole = submission.claim.transactionID != nil || fingerprint.isWhole(in: response)
         func unlessMoreComes(_ verdict: Verdict) -> Verdict { isWhole ? verdict : verdict.unlessMoreComes }
         switch conclusion {
-        // The API has the tokens, and what the reply lacks.
+        // The API has the tokens, and the parts that the reply lacks.
         case .tokensUnknown(let verdict):
             return subject.rules.hasServerAPIKey
                 ? askServerAPI(otherwise: verdict) : .verdict(unlessMoreComes(verdict))
@@ -172,7 +172,7 @@ struct ReceiptQuestion: AppleQuestion {
     }
 
     /// Whether a claimed purchase stands by its own record, and is cancelled by the record of its other transaction.
-    /// One of them may be older than the end of a dispute.
+    /// One record may be from before the end of a dispute.
     private func isContradicted(_ purchases: [Purchase], _ submission: Submission) -> Bool {
         let check = PurchaseCheck(app: app, submission: submission, attestsTokens: false)
         return zip(purchases, check.agreed(purchases)).contains { came, told in
@@ -187,8 +187,8 @@ struct ReceiptQuestion: AppleQuestion {
         return claim.productID.map { product == $0 } ?? true
     }
 
-    /// Apple's reply to this receipt alone, which is about none of its purchases. Somebody in between may be at fault,
-    /// so Apple's word alone does not authenticate the receipt.
+    /// Apple's reply to this receipt alone, which is about none of its purchases. An intermediary may be at fault, so
+    /// Apple's word alone does not authenticate the receipt.
     private func neverNamed() -> QuestionStep {
         let claim = subject.submission.claim
         let rejection = Rejection(
@@ -198,7 +198,7 @@ struct ReceiptQuestion: AppleQuestion {
     }
 
     private func askServerAPI(otherwise verdict: Verdict, isAuthentic: Bool = true) -> QuestionStep {
-        // Without a key the receipt is needed all the same where it may hold what the reply lacks.
+        // Without a key the receipt is needed all the same where it may hold a purchase that the reply lacks.
         guard subject.rules.hasServerAPIKey || lacksClaimed(verdict) else { return .verdict(verdict) }
         return check(.serverAPI(otherwise: verdict, isAuthentic: isAuthentic))
     }
@@ -266,8 +266,8 @@ struct ReceiptQuestion: AppleQuestion {
             guard let receipt else { return .verdict(doubt) }
             guard !verifiers.isForged(receipt) else { return .verdict(.rejected(rejection)) }
             guard verifiers.isSigned(receipt) else { return .verdict(doubt) }
-            // Apple signed what it refuses: where it can be asked for its signed word, that decides. One that does not
-            // say where it was made may be the sandbox's.
+            // Apple refuses a receipt that it signed. Where it can be asked for its signed word, that decides. A
+            // receipt that does not say where it was made may be the sandbox's.
             guard subject.rules.hasServerAPIKey,
                 let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
             else {
@@ -318,7 +318,7 @@ struct ReceiptQuestion: AppleQuestion {
 }
 
 extension VerifyReceiptResponse {
-    /// Whether it says whose it is and what was bought.
+    /// Whether it names its app and its purchase.
     fileprivate var isWhole: Bool { bundleID != nil && !records.isEmpty }
 }
 
@@ -327,7 +327,7 @@ extension Verdict {
     /// submission is held once that lasts.
     static let contradicted = Verdict.retry(.noLongerFound, notBefore: nil)
 
-    /// Whether the claimed purchase is not in a receipt or Apple's reply to it, or not with all that a grant needs.
+    /// Whether a receipt, or Apple's reply to it, lacks the claimed purchase, or something of it that a grant needs.
     /// Neither says the type of a product, which may be why the catalogue seems to be wrong.
     var isOpen: Bool {
         switch self {

@@ -5,8 +5,8 @@ public enum ServerAPIRequest: Hashable, Sendable {
     /// [Get Transaction Info](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-info)
     case transaction(TransactionID)
     /// [Get Transaction History](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history),
-    /// version 2: of the customer who made the transaction, in this app, 20 at a time, the latest changes first. So the
-    /// purchases that somebody claims now are read, however long the history is.
+    /// version 2: of the customer who made the transaction, in this app, 20 at a time, the latest changes first. So
+    /// purchases that are claimed now are read, however long the history is.
     /// - Parameter product: Of this product alone. Apple refuses a product id that it takes for none (4000023), which
     ///   counts as our fault. So it must come from our catalogue and never from a message.
     case history(TransactionID, product: ProductID?, revision: String?)

@@ -5,7 +5,7 @@ internal import Synchronization
 public struct BearerToken: Hashable, Sendable, RedactedSecret {
     /// For the request's header only.
     public let text: String
-    /// Tells a token from those that its mint made before.
+    /// Differs from the numbers of the tokens that the mint made before.
     let number: Int
 }
 

@@ -297,7 +297,7 @@ struct AttestedRecord: Sendable {
             .map { .at($0) } ?? .unreadable
     }
 
-    /// Nil for what is none of Apple's ids.
+    /// Nil for a text that is no id of Apple's.
     private func identifier(_ member: Member) -> TransactionID? {
         texts[member].map { TransactionID($0) }.flatMap { $0.isWellFormed ? $0 : nil }
     }

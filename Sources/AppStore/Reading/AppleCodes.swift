@@ -33,7 +33,7 @@ public enum AppleCodeLabel {
 enum AppleCodes {
     /// The consequence of a status of verifyReceipt.
     enum StatusMeaning: Hashable {
-        /// The receipt is Apple's; the reply says what it holds.
+        /// The receipt is Apple's, and the reply has its content.
         case authentic
         /// Our request is wrong.
         case requestRefused

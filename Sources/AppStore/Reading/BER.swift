@@ -42,7 +42,7 @@ struct BERValue {
 
     /// The values inside of a constructed value of the given kind, one after another; nil for any other value.
     ///
-    /// For what is read seldom: it allocates.
+    /// For values that are seldom read: it allocates.
     func children(_ identifier: UInt8, in bytes: Span<UInt8>) -> [BERValue]? {
         guard var members = members(identifier) else { return nil }
         var children: [BERValue] = []

@@ -3,7 +3,7 @@ public import Contract
 /// An App Store receipt as its sender presents it: read, **not** authenticated.
 ///
 /// Nothing in it may be granted on its own. It allows to refuse claims early that the sender's own evidence
-/// contradicts. It also tells a damaged receipt from one that Apple cannot read at the moment.
+/// contradicts. It also distinguishes a damaged receipt from one that Apple cannot read at the moment.
 ///
 /// Attributes are read leniently: one that is missing, empty or of another form is nil. Their meaning and types:
 /// [Validating receipts on the
@@ -11,8 +11,8 @@ public import Contract
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0: who made the receipt.
     public let origin: ReceiptOrigin?
-    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts say of
-    /// themselves what they are in several ways.
+    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts name their
+    /// environment in several ways.
     var serverAPIEnvironment: Environment? { origin == .production ? .production : nil }
     /// Attribute 2: the app it belongs to.
     public let bundleID: BundleID?
@@ -105,7 +105,7 @@ struct ReceiptAttributes {
     /// Room for what most sets have: some 25 of a receipt and 20 of a purchase.
     private static let usualCount = 32
 
-    /// One that has the form of an attribute. Its value is a range of the set's bytes, so that no reference is counted
+    /// A value in the form of an attribute. Its value is a range of the set's bytes, so that no reference is counted
     /// for the many that are never read.
     struct Attribute {
         let type: Int

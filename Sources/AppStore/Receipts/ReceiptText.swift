@@ -1,6 +1,6 @@
 public import Contract
 
-/// A receipt's base64 text, brought into the one form that Apple's endpoint takes.
+/// A receipt's base64 text, in the only form that Apple's endpoint takes.
 ///
 /// Clients send the URL-safe alphabet, line breaks, no padding, or stray bits in the last character. All of these name
 /// the same bytes, and all but the standard form make verifyReceipt answer 21002

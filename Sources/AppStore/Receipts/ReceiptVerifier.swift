@@ -155,7 +155,7 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         case .wrongContentType, .noCreationDate: false
         // An algorithm, a second signer or an attribute of a later day.
         case .signerUnreadable: false
-        // A kind of key or a length of a later day; or the authority's certificate is to be had elsewhere.
+        // A kind of key or a length of a later day; or the authority's certificate must be fetched elsewhere.
         case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .wrongKey: false
         // Our rules about moments and digests. The signature itself was not looked at.
         case .outsideValidity, .weakDigest: false

@@ -1,4 +1,4 @@
-/// The parts of a PKCS#7 signed-data envelope (RFC 2315 section 9.1, RFC 5652 section 5.1), as slices of what came.
+/// The parts of a PKCS#7 signed-data envelope (RFC 2315 section 9.1, RFC 5652 section 5.1), as slices of the input.
 public struct SignedData: Hashable, Sendable {
     /// The kind of the content, encoded; ``dataOID`` for a receipt.
     let contentType: ArraySlice<UInt8>
@@ -116,7 +116,7 @@ extension SignerInfo.Digest {
 }
 
 extension SignerInfo {
-    /// How a signer signed, as far as it says so: Apple's receipts name the kind of key alone.
+    /// How a signer signed, by its own words: Apple's receipts name only the kind of key.
     enum Algorithm {
         case rsa
         case rsaWithSHA1, rsaWithSHA256
@@ -151,11 +151,11 @@ extension SignerInfo {
 
 /// The attributes of a signer that are signed (RFC 5652, section 5.4).
 struct SignedAttributes {
-    /// Most that a signer may have; Apple's have three. Each is held against all others, before any signature is
-    /// checked.
+    /// Most that a signer may have; Apple's have three. Each is compared with all others, before any signature is
+    /// verified.
     static let maxCount = 64
 
-    /// The signed bytes: the set with its own tag instead of the one that it stands under.
+    /// The signed bytes: the set with its own tag instead of the tag in the envelope.
     let signed: [UInt8]
     /// The digest of the payload that the signer saw.
     let messageDigest: ArraySlice<UInt8>

@@ -141,7 +141,7 @@ final class SigningKey: Sendable {
     /// Signatures made outside of it do not count.
     let validity: ClosedRange<Timestamp>
     private let key: PublicKey
-    /// The header and the dot behind it: most of what is signed, and the same in every transaction.
+    /// The header and the dot behind it: most of the signed bytes, and the same in every transaction.
     private let beginning: SHA256Prefix
 
     /// - Parameters:
@@ -169,8 +169,8 @@ struct CompactJWS: Sendable {
     let payload: ArraySlice<UInt8>
     let signature: ArraySlice<UInt8>
 
-    /// Takes a text apart. White space and quotes around it are passed over: people paste tokens, and writers put
-    /// quotes around what is a string already.
+    /// Takes a text apart. White space and quotes around it are passed over: people paste tokens, and programs quote a
+    /// string twice.
     init(_ text: EvidenceText) throws(SignedTransactionError) {
         var token = text.bytes
         guard token.count <= SignedTransactionVerifier.maxBytes else { throw .tooLarge }
@@ -206,8 +206,8 @@ struct CompactJWS: Sendable {
         byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: "\"")
     }
 
-    /// Whether its payload, which nobody has verified, is of Xcode or of local tests. These sign with one certificate
-    /// of the developer's machine. Nobody gains anything by saying so.
+    /// Whether its unverified payload is of Xcode or of local tests. These sign with one certificate of the developer's
+    /// machine. Nobody gains anything by saying so.
     var saysLocalTesting: Bool {
         guard let json = Base64URL.decode(payload), let object = try? StrictJSON(json),
             let environment = object.members.lenientText("environment")

@@ -4,8 +4,8 @@ import Ledger
 
 /// The name of one thing in 16 bytes: two sides tell of the same thing if they come to the same key.
 ///
-/// Events go by their ids, which are UUIDs. Everything else goes by the first half of a SHA-256, so no producer can
-/// make two submissions look like one.
+/// Events are known by their ids, which are UUIDs. Everything else is known by the first half of a SHA-256, so no
+/// producer can make two submissions look like one.
 struct AuditKey: Hashable, Comparable, Sendable, BitwiseCopyable {
     let high: UInt64
     let low: UInt64
@@ -94,7 +94,7 @@ struct AuditBytes: Sendable {
         bytes.append(contentsOf: part)
     }
 
-    /// One that may be missing, which is not the same as an empty one.
+    /// A value that may be missing, which is not the same as an empty one.
     mutating func add(_ part: [UInt8]?) {
         guard let part else { return add(count: -1) }
         add(count: part.count)

@@ -8,7 +8,7 @@ struct Fact: Hashable, Comparable, Sendable, BitwiseCopyable {
         case owedRow
         /// The outbox owes its fulfilment call first.
         case callOwedRow
-        /// Its record was not complete when the audit began, or nobody knows whether it was.
+        /// Its record was not complete when the audit began, or that is not known.
         case openRow
         /// Its event may have left the topic again, or nobody could look at the topic.
         case goneRow

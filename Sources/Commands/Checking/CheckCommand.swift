@@ -144,8 +144,8 @@ enum CheckCommand {
             + "workers read them again"
     }
 
-    /// A worker tells on its own topics what waits from any input topic. A ledger that was accepted for these settings
-    /// may have partitions of a former input topic, whose other records no worker reads.
+    /// A worker publishes events of waiting submissions of any input topic on its own topics. A ledger that was
+    /// accepted for these settings may have partitions of a former input topic, whose other records no worker reads.
     private static func otherTopics(_ partitions: [PartitionRow], _ settings: KafkaSettings) -> String {
         let others = Set(partitions.map(\.partition.topic)).subtracting([settings.topics[.submitted]])
         guard !others.isEmpty else { return "" }
@@ -193,7 +193,7 @@ struct CheckLine: Hashable, Sendable {
         self.detail = detail
     }
 
-    /// The findings, each with what is wrong.
+    /// The findings, each with its fault.
     init(_ name: String, _ facts: String, failures: [String], warnings: [String]) {
         let outcome: Outcome = failures.isEmpty ? warnings.isEmpty ? .good : .warning : .failed
         self.init(name, outcome, ([facts] + failures + warnings).joined(separator: "; "))

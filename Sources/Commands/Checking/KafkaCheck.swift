@@ -26,7 +26,7 @@ struct KafkaCheck {
             let present = settings.topics.inUse.filter { topic in
                 if case .present = description.topics[settings.topics[topic]] { true } else { false }
             }
-            // Nobody else can be asked then, and each question would wait for its whole time.
+            // No other broker can be asked then, and each question would wait for its whole time.
             if let line = unreachable(description) { return ([line], nil) }
             let rights = cluster.rights(
                 toRead: settings.topics[.submitted], as: settings.groupID,
@@ -62,7 +62,7 @@ struct KafkaCheck {
         return Result { () throws(KafkaError) in try committedOffsets() }
     }
 
-    /// The group, with the cluster's id as far as it is told.
+    /// The group, with the cluster's id if a broker names it.
     func group() throws(KafkaError) -> ConsumerGroup {
         settings.group(cluster: try description.get().id)
     }

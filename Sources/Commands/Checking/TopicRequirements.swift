@@ -32,7 +32,7 @@ enum TopicRequirements {
         var warnings: [String] = []
     }
 
-    /// Holds a topic against what it needs.
+    /// Compares a topic with the requirements.
     /// - Parameters:
     ///   - properties: the ones in force, defaults included.
     ///   - brokers: how many there are; one alone cannot keep a second copy.

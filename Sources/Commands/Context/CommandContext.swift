@@ -95,7 +95,7 @@ enum CommonOptions {
 extension ParsedArguments {
     /// Reads a part of the configuration that `--config` and the environment give; a mistake in it ends the command.
     ///
-    /// Mistakes in other parts keep nobody from an answer.
+    /// Mistakes in other parts do not matter.
     func configuration<Part>(
         _ context: CommandContext, _ part: (SettingValues) throws(ConfigurationError) -> Part
     ) throws(CommandFailure) -> Part {

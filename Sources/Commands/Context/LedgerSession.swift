@@ -8,8 +8,8 @@ import Worker
 struct LedgerOpener: Sendable {
     /// Whether there is anything where the ledger should be; an error where none can be.
     let exists: @Sendable (LedgerSettings) throws(LedgerError) -> Bool
-    /// Looks at what a worker relies on in the ledger's database. There may be no ledger, and the worker may delete old
-    /// answers or not.
+    /// Examines the conditions of a worker in the ledger's database. There may be no ledger, and the worker may delete
+    /// old answers or not.
     let examine: @Sendable (LedgerSettings, _ prunes: Bool) throws(LedgerError) -> [LedgerFinding]
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator

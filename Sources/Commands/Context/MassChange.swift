@@ -15,7 +15,7 @@ enum MassChange {
 
     static let options: [any AnyParameter] = CommonOptions.answering + [apply, actor, reason]
 
-    /// Most of what is done in a second.
+    /// Most changes in a second.
     static func perSecond(_ standard: Int, _ things: String, most: Int = 1_000_000) -> Parameter<Int> {
         .option("per-second", .integer(1...most), default: standard, help: "Most \(things) in a second, 1 to \(most).")
     }

@@ -106,7 +106,7 @@ struct TextTable: Hashable, Sendable {
         return lines.map { Self.line($0, widths, maxWidth) + "\n" }.joined()
     }
 
-    /// The widths after the widest have given way, as far as they may.
+    /// The widths after the widest were narrowed as far as they may be.
     private func fit(_ widths: [Int], to maxWidth: Int) -> [Int] {
         var widths = widths
         var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - maxWidth
@@ -165,7 +165,7 @@ extension TextFields {
 /// The outputs of answers and failures.
 enum StandardOutput {
     /// Writes an answer.
-    /// - Throws: the end of a command whose answer nobody can read. It has no line where a reader such as `head` has
+    /// - Throws: the end of a command whose answer cannot be written. It has no line where a reader such as `head` has
     ///   closed the pipe: the reader has all that it wanted.
     static func write(_ text: String) throws(CommandFailure) { try write(bytes: Array(text.utf8)) }
 
@@ -176,7 +176,7 @@ enum StandardOutput {
         }
     }
 
-    /// Writes a line about a failure. Where standard error cannot be written, the exit code tells.
+    /// Writes a line about a failure. Where standard error cannot be written, the exit code says so.
     static func writeError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// Writes all bytes. A descriptor that does not block, such as a pipe that its reader has made so, is waited for.

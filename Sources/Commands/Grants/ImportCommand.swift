@@ -173,7 +173,7 @@ private struct ImportFindings {
 
     var isClean: Bool { faults == 0 && taken == 0 && later == 0 && isCompared }
 
-    /// All that is named, by its lines.
+    /// All named findings, in the order of their lines.
     private var inOrder: [(line: Int64, words: String)] { named.sorted { $0.line < $1.line } }
 
     private mutating func name(_ line: Int64, _ words: String) {

@@ -2,8 +2,8 @@ import Contract
 import Ledger
 
 /// Finds the lines of a file that may stand in each other's way, in bounded memory. Each name that a line takes sets
-/// two bits of a field. A name whose bits were both set may have come before, and is looked at again. None that did
-/// come before is missed.
+/// two bits of a field. A name whose bits were both set may have come before, and is looked at again. No name that came
+/// before is missed.
 struct SharedNames {
     /// Most bits of the field: 128 MiB. Up to some ten million lines fewer than one name in a hundred is looked at
     /// again for nothing.

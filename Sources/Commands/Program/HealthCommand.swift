@@ -38,7 +38,7 @@ enum HealthCommand {
         try context.output(detail(reply) + "\n")
     }
 
-    /// The worker's sentence, or all that came.
+    /// The worker's sentence, or the whole reply.
     private static func detail(_ reply: ProbeClient.Reply) -> String {
         let name = #""detail":""#
         guard let start = reply.body.firstRange(of: name)?.upperBound else {

@@ -9,20 +9,20 @@ struct SubmissionWords: Sendable {
     var grants = 1
     /// Whether another system granted it, before this one came into use.
     var isImported = false
-    /// Of a failure, or of what waits: the word, and its sentence.
+    /// Of a failure or a wait: the word, and its sentence.
     var cause: String?
     var detail: String?
     /// Nil unless it waits.
     var next: NextTry?
     var owed: [OutboxRow] = []
     var passedOver: [PassedOver] = []
-    /// Moments are told as seen from it.
+    /// Moments are shown relative to it.
     let now: Timestamp
 
     /// Of an id that the ledger does not have, behind a colon.
     static let ofUnknown = "it is not read or not verified yet, could not be read, or was never submitted"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
-    /// Of what Apple has not confirmed: it may have been made up.
+    /// For a purchase that Apple has not confirmed: it may have been made up.
     static let whileInDoubt =
         "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 

@@ -266,7 +266,7 @@ extension ParsedArguments {
     }
 }
 
-/// All that a ledger has of the submissions with one id.
+/// Everything that a ledger has of the submissions with one id.
 struct SubmissionAnswer: Sendable {
     var reports: [SubmissionReport] = []
     /// Rows that only a later version can read.

@@ -79,7 +79,7 @@ enum EraseCommand {
     }
 
     /// Calls until the user has no row any more that this version can read. A trial finds the same rows each time.
-    /// - Parameter rows: Counts what is erased, also where a later call fails.
+    /// - Parameter rows: Counts erased rows, also where a later call fails.
     private static func erase(
         _ erasure: Erasure, _ note: OperatorNote?, _ session: LedgerSession, _ rows: inout ErasureResult.Rows
     ) throws(CommandFailure) {

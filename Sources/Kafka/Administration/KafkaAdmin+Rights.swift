@@ -2,7 +2,7 @@ internal import CLibrdkafka
 internal import Contract
 internal import Scheduling
 
-/// Whether a user has a right, as far as brokers tell.
+/// Whether a user has a right, if brokers' replies show it.
 public enum KafkaRight: Sendable, Hashable {
     case given
     case missing
@@ -29,8 +29,8 @@ public struct KafkaRights: Sendable, Hashable {
 }
 
 extension KafkaAdmin {
-    /// Finds out what the user may do, request by request. Brokers hold rights against each before they look at what it
-    /// asks for. Each of these asks for what is always refused or has no effect:
+    /// Finds out the user's rights, request by request. Brokers check the rights of a request before its content. Each
+    /// of these asks for what is always refused or has no effect:
     ///
     /// - A commit for a partition that does not exist needs the right to read the group and the topic. It is refused as
     ///   unknown, and makes no group.
@@ -123,7 +123,7 @@ extension KafkaAdmin {
         return try wait(for: queue) { event in
             switch event.content {
             case .committed(let code): return code
-            // Without the right to describe the group no coordinator is told, and librdkafka would wait for one.
+            // Without the right to describe the group no coordinator is named, and librdkafka would wait for one.
             case .error(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, _, _):
                 return RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
             default: return nil

@@ -20,8 +20,8 @@ public struct KafkaNewTopic: Sendable, Hashable {
 extension KafkaAdmin {
     private static let creationTimeout = Duration.seconds(30)
 
-    /// Creates topics, and returns once the brokers tell of them or the time for a question is over. One that exists is
-    /// answered with `rejected` (`TOPIC_ALREADY_EXISTS`).
+    /// Creates topics, and returns once the brokers tell of them or the time for a question is over. The error for an
+    /// existing topic is `rejected` (`TOPIC_ALREADY_EXISTS`).
     /// - Returns: for each topic nil, or why it was not created.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
@@ -187,7 +187,7 @@ struct CreatedTopics {
 }
 
 extension KafkaClusterDescription {
-    /// Whether all these topics are told of, and each of their partitions has a leader.
+    /// Whether all these topics are listed, and each of their partitions has a leader.
     func knows(_ names: [String]) -> Bool {
         names.allSatisfy {
             if case .present(let partitions)? = topics[$0] { partitions.leaderless == 0 } else { false }

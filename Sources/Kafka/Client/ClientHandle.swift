@@ -60,7 +60,8 @@ package final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// Waits until librdkafka has ended what the last change of the assignment ended. To be called before the next one.
+    /// Waits until librdkafka has stopped the partitions that the last change of the assignment removed. To be called
+    /// before the next one.
     ///
     /// A removed partition counts as started until librdkafka's main thread has taken the reply to its stop from its
     /// own queue. A change that comes before asks it to stop a second time. The second answer ends the process, by an

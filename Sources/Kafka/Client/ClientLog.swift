@@ -14,7 +14,7 @@ struct ClientLog {
     private var outage = Reminder()
     /// The latest fault of a connection: librdkafka's errors name no cause.
     private var fault: String?
-    /// When each error was told, by its name.
+    /// When each error was logged, by its name.
     private var toldAt: [String: Instant] = [:]
 
     /// - Parameters:
@@ -99,7 +99,7 @@ enum LoggedReason {
     /// The last reason in the log that a client has kept until now; nil if there is none. A line about a fault of the
     /// connection takes precedence, whatever its level: a listener that wants TLS or a password only hangs up.
     ///
-    /// The log of a client whose queues nobody has read is taken; everything else in them is dropped.
+    /// Takes the log out of a client's unread queues, and drops everything else in them.
     static func last(of handle: ClientHandle) -> String? {
         // The failure itself takes precedence over a failure to explain it.
         guard let queue = try? ClientQueue.main(handle) else { return nil }

@@ -7,7 +7,7 @@ internal import CLibrdkafka
 public enum ConnectionFault: Sendable, Hashable, CaseIterable {
     /// The broker does not take the user or the password.
     case password
-    /// The same, by SCRAM and a librdkafka that brokers from 4.0 let nobody in by.
+    /// The same, by SCRAM and a librdkafka that brokers from 4.0 refuse.
     case scramOfOldClient
     /// The listener knows other mechanisms.
     case mechanism

@@ -106,8 +106,8 @@ extension KafkaError {
         }
     }
 
-    /// Whether a message tells that librdkafka could not read the records at an offset. It reads on behind them, or tries
-    /// them again for ever. Its other errors end, or are tried again by itself.
+    /// Whether a message says that librdkafka could not read the records at an offset. It reads on behind them, or
+    /// tries them again for ever. Its other errors end, or are tried again by itself.
     package static func isOfRecords(_ code: rd_kafka_resp_err_t, at offset: Int64) -> Bool {
         let codes = [
             RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,
@@ -141,7 +141,7 @@ extension KafkaError {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
     }
 
-    /// There is no memory left, as far as a C call tells.
+    /// A C call reports that there is no memory left.
     static func noMemory(for call: String) -> KafkaError { .resourcesExhausted("the system refused \(call)") }
     init(_ error: ThreadingError) { self = .resourcesExhausted("\(error)") }
 }

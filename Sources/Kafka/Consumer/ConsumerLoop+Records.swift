@@ -85,7 +85,7 @@ extension ConsumerLoop {
     /// The broker has no record at an offset: it was deleted, or was never there.
     private func outOfRange(_ partition: TopicPartition, at offset: Int64, _ failure: KafkaFailure) {
         metrics.count(failure)
-        // Another one is librdkafka's mistake, and nobody's business.
+        // Another error is librdkafka's own mistake, without effect.
         if offset == assignment.readings[partition]?.next {
             logger.warning(
                 "The broker does not have the next record; reading goes on at the oldest one",

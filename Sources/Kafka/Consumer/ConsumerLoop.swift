@@ -42,7 +42,7 @@ final class ConsumerLoop {
     var isJoining = true
     /// The group has granted something, if only nothing.
     var hadAssignment = false
-    /// Whether the group deals out only what moves, as far as it has said.
+    /// Whether the group deals out only partitions that move, by its last word.
     var isIncremental = false
     private var log: ClientLog
     private let isCooperative: Bool
@@ -180,7 +180,7 @@ final class ConsumerLoop {
         hasFailed = hasFailed || isFatal
     }
 
-    /// Counts an error, writes it down and tells the owner.
+    /// Counts an error, logs it and reports it to the owner.
     func report(_ error: KafkaError) {
         if let failure = error.failure {
             metrics.count(failure)
@@ -269,7 +269,7 @@ final class ConsumerLoop {
         }
     }
 
-    /// Frees what is still in the queues; librdkafka's own destruction would wait for it for ever.
+    /// Frees the content of the queues, for which librdkafka's own destruction would wait for ever.
     private func releaseQueues() {
         control.stopSignalling()
         readers.keep(only: [])

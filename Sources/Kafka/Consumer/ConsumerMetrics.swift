@@ -58,7 +58,7 @@ public struct ConsumerMetrics {
     func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name.lowercased()).increment() }
 
     /// - Parameters:
-    ///   - read: The partitions that are read now. Of others librdkafka's offsets stay those of the last fetch.
+    ///   - read: The partitions that are read now. Other partitions keep librdkafka's offsets of the last fetch.
     ///   - waiting: How many records wait in each partition that the group has granted and that is not read. It is nil
     ///     where the brokers have not said it now.
     mutating func show(

@@ -7,7 +7,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// The topics to read; a name that begins with `^` is a regular expression.
     public var topics: [String]
     /// A name for static membership: a restart within the session timeout then moves no partition. No two members may
-    /// have the same, else the one that joined first ends with a fatal error. Nil, the default, leaves it to the
+    /// have the same id, else the member that joined first ends with a fatal error. Nil, the default, leaves it to the
     /// property `group.instance.id`.
     public var groupInstanceID: String?
     /// Remedies for errors that no retry mends, by their names such as `UNKNOWN_TOPIC_OR_PART`: for the log.

@@ -35,7 +35,7 @@ public final class KafkaProducer {
 
     /// Returns at once; brokers are reached when there is something to ask or to send.
     /// - Parameters:
-    ///   - topics: the ones whose metadata is asked for at once. So the first record of each does not wait for it (up
+    ///   - topics: the topics whose metadata is requested at once. So the first record of each does not wait for it (up
     ///     to a second in librdkafka before 2.10.1).
     ///   - remedies: the steps that a person takes after errors that no retry mends, by their names.
     ///   - wake: signalled when there are delivery reports.

@@ -179,7 +179,7 @@ extension ClientProperties {
             // the pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions). A request goes out for each partition.
             "linger.ms": "5",
             "compression.codec": "lz4",
-            // A quarantined record is as large as it came; the topic says what it takes.
+            // A quarantined record has its original size; the topic has the limit.
             "message.max.bytes": String(4 << 20),
             // Beyond it the answer to a record is `full`.
             "queue.buffering.max.kbytes": String(32 << 10),

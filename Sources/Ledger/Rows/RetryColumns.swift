@@ -105,7 +105,7 @@ public enum RetryColumns: Int32, RecordColumn {
     public static let joins = "JOIN partitions ON partitions.number = retries.origin_partition"
     public static let selection = "SELECT \(shown) FROM retries \(joins)"
 
-    /// As ``selection``, without evidence, for what is said of many rows at once: each may have megabytes of it.
+    /// As ``selection``, without evidence, for many rows at once: each may have megabytes of evidence.
     public static let outline = "SELECT \(outlined), \(Attempted.selected) FROM retries \(joins)"
     private static let outlined = allCases.map { $0 == .evidence ? "NULL" : $0.source }.joined(separator: ", ")
 

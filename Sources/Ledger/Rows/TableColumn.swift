@@ -28,7 +28,7 @@ extension TableColumn {
         return name
     }
 
-    /// The index of what a selection has behind them.
+    /// The index of the first further column of a selection.
     public static var count: Int32 { Int32(allCases.count) }
 
     /// All of them, as a selection lists them.

@@ -64,7 +64,7 @@ final class PostgresConnection {
     /// Nil only while the session is not set up.
     private(set) var session: PostgresSession?
 
-    /// The server's process for this connection, as the protocol tells it.
+    /// The server's process for this connection, as the protocol names it.
     var backend: Int64 { Int64(PQbackendPID(handle)) }
 
     var isClosed: Bool { handle == nil }
@@ -147,7 +147,7 @@ final class PostgresConnection {
     private enum Step {
         case prepare(_ name: String, PostgresStatement, _ index: Int)
         case execute(_ name: String, PostgresStatement, _ index: Int)
-        /// Not kept, and of no interest but for its failure.
+        /// Not kept: only its failure matters.
         case once(_ sql: String)
 
         var index: Int {

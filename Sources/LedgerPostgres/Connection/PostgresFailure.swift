@@ -1,10 +1,10 @@
 import Ledger
 
-/// Why a server did not do what a connection asked of it. Texts hold no statements, values or passwords.
+/// Why a server did not carry out a connection's request. Texts hold no statements, values or passwords.
 enum PostgresFailure: Error, Hashable, Sendable {
     /// The URL or a file that it names can bring about no connection, whatever the server does.
     case options(String)
-    /// No server answered, or it let nobody in.
+    /// No server replied, or it refused every session.
     case unreachable(String)
     /// None of several hosts will do, each for a failure of its own.
     case hosts([HostFailure])
@@ -114,7 +114,7 @@ enum PostgresFailure: Error, Hashable, Sendable {
     }
 
     /// The session is over. Or its server takes no writes any more, as after a failover. Or its tables or prepared
-    /// statements are gone or others now, as after a backup was put back. The next opening looks at what is there.
+    /// statements are gone or others now, as after a backup was put back. The next opening examines the ledger.
     private static func ends(_ state: String) -> Bool {
         state.hasPrefix("08") || state.hasPrefix("57P")
             || ["0A000", "25006", "25P03", "25P04", "26000", "3D000", "3F000", "42P01", "42703", "42883"].contains(
@@ -149,7 +149,7 @@ struct HostFailure: Hashable, Sendable {
 extension PostgresFailure {
     /// The error of a result; nil for one that libpq made because the connection broke.
     ///
-    /// Messages about data quote it, and messages of triggers may: of these only names are told.
+    /// Messages about data quote the data, and messages of triggers may: of these only names are shown.
     init?(_ result: PostgresResult, statement: Int) {
         guard let state = result.field("C") else { return nil }
         guard ["22", "23", "P0"].contains(state.prefix(2)) else {
@@ -165,8 +165,8 @@ extension PostgresFailure {
     }
 
     /// Reads libpq's message about a connection that did not come about. A line stands for each address that was tried,
-    /// and a server's own answer looks like `FATAL:  28P01: password authentication failed`. The last answer counts;
-    /// where there is none, each address is told.
+    /// and a server's own answer looks like `FATAL: 28P01: password authentication failed`. The last reply counts;
+    /// where there is none, each address is named.
     init(opening message: String) {
         // Lines that begin with a tab are hints.
         let lines = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }

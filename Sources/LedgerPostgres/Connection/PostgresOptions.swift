@@ -7,9 +7,9 @@ public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
 ///
-/// It keeps the URL's password, if there is one, and never shows it. The environment variables of libpq count for what
-/// the URL leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are
-/// refused.
+/// It keeps the URL's password, if there is one, and never shows it. The environment variables of libpq, such as
+/// `PGPASSWORD`, count where the URL leaves something open. The URL alone says where the ledger is: variables that lead
+/// elsewhere are refused.
 struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.
     enum Target: String, CaseIterable, Sendable {
@@ -58,7 +58,7 @@ struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     var target: Target
     /// Time for each host.
     var connectTimeout: Duration
-    /// Asked at each connect; nil if the URL or the environment has the password, or nobody asks.
+    /// Asked at each connect; nil if the URL or the environment has the password, or none is needed.
     let password: PasswordSource?
     /// libpq's own names, without those of ``Host``.
     private let values: [String: String]

@@ -2,7 +2,7 @@ import CLibpq
 
 /// A statement and its values. Its text stays the same from run to run, because each connection keeps it prepared.
 ///
-/// Each parameter is cast, as in `$1::bigint`: that tells the server its type, and NULL needs none.
+/// Each parameter is cast, as in `$1::bigint`, so the server knows its type. NULL needs none.
 struct PostgresStatement: Sendable {
     let sql: String
     let parameters: PostgresParameters

@@ -1,6 +1,6 @@
 import Scheduling
 
-/// How long things may take, and what a server must be.
+/// The limits of time, and the requirements of a server.
 struct PostgresSettings: Hashable, Sendable {
     /// A call, from its first byte to its last answer. The server's limits should end before.
     var call = Duration.seconds(20)
@@ -45,7 +45,7 @@ struct PostgresSession: Hashable, Sendable {
         guard version >= Self.oldestServer else {
             throw .unfit("the server's version is \(version), and the oldest that will do is 13")
         }
-        // A pooler has an id of its own. Settings of a session would be those of whoever comes next.
+        // A pooler has an id of its own. Settings of a session would hold for the next client, too.
         guard found.integer(7) == connection.backend else {
             throw .unfit(PostgresFailure.pooler)
         }
@@ -72,9 +72,9 @@ struct PostgresSession: Hashable, Sendable {
     // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that either all tables are found
     // there, or none. Rows are found by indexes only, in their order. Without statistics, as in a ledger's first
     // minutes, the planner takes large tables for small ones. Then it reads them whole, or sorts what an index has
-    // sorted. Tables are joined in the order in which statements name them, for the same reason. A server notices
-    // during a statement that nobody waits for it any more. It ends no session that is silent or whose transaction is
-    // long. Older ones do not know these settings.
+    // sorted. Tables are joined in the order in which statements name them, for the same reason. During a statement the
+    // server notices that its client is gone. It ends no session that is silent or whose transaction is long. Older
+    // ones do not know these settings.
     private static let sql = """
         SELECT
             current_setting('server_version_num')::bigint,

@@ -101,7 +101,7 @@ struct AnswerTable {
     /// cannot be locked for it: workers have no right to update answers.
     private static let ageLock = 7_305_434_120_911
 
-    /// The failures among some submissions. None of them goes for its age before the transaction ends.
+    /// The failures among some submissions. None of them is deleted for its age before the transaction ends.
     func failures(among keys: [SubmissionKey]) throws(PostgresFailure) -> Set<SubmissionKey> {
         guard !keys.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.text, .text])

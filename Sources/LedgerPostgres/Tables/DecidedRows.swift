@@ -24,7 +24,7 @@ struct DecidedRows {
         return try connection.run(statement).first?.time(0)
     }
 
-    /// The plan goes by the values: an id finds its index, and all else the rows of the places.
+    /// The plan depends on the values: an id finds its index, and all other queries read the rows of the places.
     func rows(_ query: DecidedQuery) throws(PostgresFailure) -> [DecidedRow] {
         guard let table = query.table else { return [] }
         let (sql, parameters) = Self.statement(query, of: table)

@@ -11,7 +11,7 @@ struct GrantTable {
     /// transaction or its key is taken.
     /// - Parameters:
     ///   - partitions: The numbers of their origins' partitions.
-    ///   - arbiter: The one key that may be taken; nil for any. That another one is taken is an error then.
+    ///   - arbiter: The only key that may be taken; nil for any. That another one is taken is an error then.
     /// - Returns: Whether each is new, in the order that was given. The unique indexes decide.
     func insert(
         _ grants: [NewGrant], partitions: [TopicPartition: Int64], arbiter: String? = nil

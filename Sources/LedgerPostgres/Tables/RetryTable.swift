@@ -119,8 +119,8 @@ struct RetryTable {
             """
     }
 
-    /// Leases the longest due row that is suspect with its next taking; nil if there is none. One that is held has no
-    /// lease that could end.
+    /// Leases the longest due row that is suspect with its next taking; nil if there is none. A held row has no lease
+    /// that could end.
     func takeSuspect(now: Timestamp) throws(PostgresFailure) -> DueRetry? {
         try lease(
             """

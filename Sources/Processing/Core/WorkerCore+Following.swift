@@ -30,6 +30,6 @@ extension WorkerCore {
         return isPassed || entry.tracker.isComplete(origin.offset)
     }
 
-    /// The submission that an event is told for; nil for a row of the outbox.
+    /// The submission whose event it is; nil for a row of the outbox.
     public func submission(of event: PublishToken) -> SubmissionToken? { publisher.submission(of: event) }
 }

@@ -109,8 +109,8 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// The phase as people are told of it. A half-open breaker that nobody has used for long is no trouble: where
-    /// nothing is to be asked, its alert would never end.
+    /// The phase for metrics and alerts. A half-open breaker that nobody has used for long is no trouble: where nothing
+    /// is to be asked, its alert would never end.
     func shownPhase(at now: Instant) -> Phase { isAway && !isKnownAway(at: now) ? .closed : phase }
 
     /// Calls under way of a half-open phase. Calls that began before it do not count.

@@ -11,7 +11,7 @@ import Scheduling
 /// slowness.
 ///
 /// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low
-/// and grows by one with each brisk reply. After a minute it comes down to twice what was used. Each call beyond those
+/// and grows by one with each brisk reply. After a minute it comes down to twice the used calls. Each call beyond those
 /// of the last minute opens a connection. Thousands of handshakes at once last longer than a connection may take, and
 /// then all of them fail.
 struct ConcurrencyLimiter: Sendable {

@@ -1,14 +1,14 @@
 public import Contract
 import Scheduling
 
-/// Somebody else's service, as far as this worker may call it.
+/// A service of Apple's or of the platform's that this worker calls.
 public enum GateKey: Hashable, Sendable {
     case apple(Endpoint)
     /// An app's fulfilment service.
     case service(BundleID)
 }
 
-/// The submissions in flight, as far as gates ask about them.
+/// The questions of gates about submissions in flight.
 protocol WaitingSubmissions {
     /// Whether a submission still waits for its gate.
     func isWaiting(_ token: SubmissionToken) -> Bool
@@ -102,7 +102,7 @@ struct EndpointGate: Sendable {
         if rate == nil { rate = RateLimiter(rate: next) } else { rate?.change(to: next) }
     }
 
-    /// Allows another number of calls at once, and forgets what was learnt about the right one.
+    /// Allows another number of calls at once, and forgets the learnt limit.
     mutating func allow(calls most: Int) {
         guard most != allowed else { return }
         allowed = most

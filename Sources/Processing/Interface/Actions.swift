@@ -119,7 +119,7 @@ public enum StopReason: Hashable, Sendable {
     case unusable(detail: String)
 }
 
-/// An event that operators should know. Trouble that lasts is told again every ten minutes, and once when it is over.
+/// An event that operators should know. Trouble that lasts is logged every ten minutes, and once when it is over.
 public enum Alert: Hashable, Sendable {
     /// - Parameter fault: the words of the latest failed call; nil if replies only took too long.
     case breakerOpened(Endpoint, fault: String?)
@@ -131,7 +131,7 @@ public enum Alert: Hashable, Sendable {
     ///
     /// - `oldest`: how long ago the record of the oldest held one came; nil where that is not known.
     case waitingAtStart(Int, held: Int, oldest: Duration?)
-    /// Submissions are held, with the details of most of them. Submissions from before the start are told as lasting.
+    /// Submissions are held, with the details of most of them. Submissions from before the start count as lasting.
     case held(HeldGroup, rows: Int, details: [String])
     case heldOver(HeldGroup, after: Duration)
     /// Rows of the ledger wait that only a later version can work on.

@@ -81,7 +81,7 @@ public struct DecisionOptions: Hashable, Sendable {
     }
 }
 
-/// A question to Apple as far as it has come. The core reads its endpoint and hands the rest on.
+/// A question to Apple at its present step. The core reads its endpoint and hands the rest on.
 public struct Question: Sendable {
     public let endpoint: Endpoint
     /// The part that HTTP and checkers read.

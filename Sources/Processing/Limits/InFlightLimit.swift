@@ -1,4 +1,4 @@
-/// Bounds what is in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
+/// Bounds the work in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
 ///
 /// Records, due rows and outbox rows have an allowance each, so that none takes the room that another needs to drain.
 /// Records that were demanded and have not come yet count, too.
@@ -43,7 +43,7 @@ struct InFlightLimit: Sendable {
     /// The records among them.
     var gateRecordCount: Int { gateCount - dueCount }
 
-    /// Whether records at gates have half of what they may have, in number or in bytes.
+    /// Whether records at gates use half of their allowance, in number or in bytes.
     func isCrowded(recordsAtGates: Int, bytesAtGates: Int64) -> Bool {
         recordsAtGates * 2 >= gateRecordCount || bytesAtGates * 2 >= recordBytes
     }
@@ -120,7 +120,7 @@ struct InFlightLimit: Sendable {
     /// Whether records are asked for that have not been delivered.
     var isDemanding: Bool { demand.records > delivered.records && demand.bytes > delivered.bytes }
 
-    /// Takes back what was asked for and not delivered: nothing more is to come for now.
+    /// Takes back the undelivered demand: nothing more is to come for now.
     mutating func withdrawDemand() -> Demand? {
         guard demand.records > delivered.records else { return nil }
         demand = delivered

@@ -55,7 +55,7 @@ struct OutboxWork {
     /// Whether a round has begun and not ended.
     var isAmidRound: Bool { !round.isEmpty }
 
-    /// - Parameter services: The ones of the apps file; only some of many are owed calls at a time.
+    /// - Parameter services: The services of the apps file; only some of many are owed calls at a time.
     mutating func beginRound(services: [ServiceLimit]) {
         for topic in Topic.outputs { round.append(.topic(topic)) }
         for service in services where owed.contains(service.bundleID) || owedLately.contains(service.bundleID) {

@@ -46,7 +46,7 @@ struct DamagedEnd: Hashable, Sendable {
 /// The partitions that the group has given to this worker.
 ///
 /// Indices never change, so that a submission in flight finds its partition without a search; an assignment's number
-/// tells whether it is still the same.
+/// shows whether it is still the same.
 struct OwnedPartitions {
     private var entries: [OwnedPartition] = []
     private var assignments: UInt64 = 0

@@ -24,7 +24,7 @@ struct RecordSource {
 
 /// The machine of partitions: assigned, taken over, read, checkpointed, lost.
 ///
-/// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
+/// Its output is actions, calls to the ledger and signals of ``Turn``.
 struct Partitions: ~Copyable {
     private static let fetchPause: Duration = .seconds(1)
     private static let lostPause: Duration = .seconds(5)

@@ -6,7 +6,7 @@ import Scheduling
 ///
 /// A partition that starts again and again at one offset may hold one. Its first records are then checked one by one,
 /// each behind a mark in the ledger. A record whose mark many starts in a row have found is the poison record, and is
-/// quarantined unread. Calls and checks are the core's; here is what is to be marked next.
+/// quarantined unread. Calls and checks are the core's; this says which record is marked next.
 struct PoisonWatch: Sendable {
     /// A record that is marked, or waits for its mark.
     struct Suspect: Sendable {
@@ -57,7 +57,7 @@ struct PoisonWatch: Sendable {
     private var isUnmarking = false
     /// When the partition is calm, if no record has come by then.
     private(set) var calmAt: Instant?
-    /// The ledger is to be told that it is calm.
+    /// The ledger must still note that it is calm.
     var isCalm = false
 
     /// The watch over the same partition under its next ownership, after a lost connection or another worker's. This
@@ -114,7 +114,7 @@ struct PoisonWatch: Sendable {
 
     /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect. Where nothing was
     /// demanded, nothing could come, so the pause begins anew.
-    /// - Returns: whether the ledger is to be told that the partition is calm.
+    /// - Returns: whether the ledger must note that the partition is calm.
     mutating func becomeCalm(hasRecords: Bool, demandedSince: Instant, at now: Instant) -> Bool {
         calmAt = nil
         guard !hasRecords else { return false }

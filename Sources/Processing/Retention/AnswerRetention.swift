@@ -128,7 +128,7 @@ public struct AnswerRetention: Sendable {
         case .pruned(let rows):
             let isTrial = round.walk?.next?.isTrial ?? true
             round.walk?.ended(rows)
-            // One that found nothing was a transaction, too.
+            // A step that found nothing was a transaction, too.
             if !isTrial { round.restUntil = now + round.pace.pause(before: max(1, rows), now: now) }
         }
         if let walk = round.walk, walk.next == nil { return end(round, at: now) }
@@ -151,7 +151,7 @@ public struct AnswerRetention: Sendable {
         return answers > 0 ? Round(answers: answers, before: round.before, took: now - round.startedAt) : nil
     }
 
-    /// Workers that started in one millisecond are told apart by their names.
+    /// Among workers that started in one millisecond their names decide.
     private func first(of workers: [WorkerRow]) -> WorkerRow? {
         workers.filter(\.isLive).min { ($0.startedAt, $0.name) < ($1.startedAt, $1.name) }
     }

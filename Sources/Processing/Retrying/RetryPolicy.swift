@@ -46,7 +46,8 @@ enum RetryStep: Sendable {
 ///   pace.
 /// - Clocks may step, so the time between two replies counts at most the longest pause between them.
 /// - A held submission is due every one to five minutes, for ever.
-/// - A moment that Apple named is obeyed. None is further away than the longest delay: it is looked at in between.
+/// - A moment that Apple named is obeyed. No moment is further away than the longest delay: the row is looked at in
+///   between.
 /// - While an endpoint is in trouble with everybody's calls, a failed attempt says nothing and does not count.
 struct RetryPolicy: Sendable {
     static let repeats = 3
@@ -165,7 +166,7 @@ struct RetryPolicy: Sendable {
             after: early + delay(state, using: &generator), state)
     }
 
-    /// The time between two replies, as far as it counts.
+    /// The part of the time between two replies that counts.
     private static func counted(_ interval: Duration) -> Duration { min(max(.zero, interval), longestPause) }
 
     /// The sum of a history about replies that decided and doubted nothing, since the latest hold of ours. In a full

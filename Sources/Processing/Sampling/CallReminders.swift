@@ -2,9 +2,9 @@ import Contract
 import Ledger
 import Scheduling
 
-/// Tells once in a while of fulfilment calls that wait. They wait for a service that is away or missing in the apps
-/// file, or for a person because the service refuses their grants. Or their calls fail, and too few do for the service
-/// to be away.
+/// Reports waiting fulfilment calls once in a while. They wait for a service that is away or missing in the apps file,
+/// or for a person because the service refuses their grants. Or their calls fail, and too few do for the service to be
+/// away.
 struct CallReminders {
     private enum Trouble: Hashable {
         case refused(BundleID)

@@ -147,7 +147,7 @@ extension Flight {
             doubtsNothingNew: options.doubtsNothingNew)
     }
 
-    /// Whether it begins to wait, or begins to wait for somebody else than its row says.
+    /// Whether it begins to wait, or passes from its row's `retrying` to `held` or back.
     func beginsToWait(_ entry: RetryEntry) -> Bool {
         switch (waitedFor, entry.cause) {
         case (nil, _), (.held, .retrying), (.retrying, .held): true

@@ -244,7 +244,7 @@ extension Submissions {
         }
     }
 
-    /// All but a few probes wait in `retries`, or for nobody where Apple's signature is enough meanwhile.
+    /// All but a few probes wait in `retries`. Where Apple's signature is enough meanwhile, they do not wait.
     private mutating func shed(at gate: Int, _ turn: inout Turn) {
         let gone = gates.shed(at: gate, areCrowded: areGatesCrowded, at: turn.now, in: flights)
         // Rows that go back at once were taken too early.

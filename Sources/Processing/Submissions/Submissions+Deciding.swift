@@ -243,7 +243,7 @@ extension Submissions {
         publish(token, [first] + takeOutcome(token, tellsRepeats: false), stub: stub, &turn)
     }
 
-    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed.
+    /// A redelivery's events are published again, from the ledger's rows. No event is published while a call is owed.
     mutating func redelivered(_ token: SubmissionToken, _ repeats: RepeatPolicy, _ turn: inout Turn) {
         publish(token, takeOutcome(token, tellsRepeats: repeats == .publish), &turn)
     }
@@ -294,7 +294,7 @@ extension Submissions {
         return true
     }
 
-    /// Any worker tells an outcome that is in the outbox. If it is not there, the partition has another owner, who
+    /// Any worker publishes an outcome that is in the outbox. If it is not there, the partition has another owner, who
     /// reads the record again.
     mutating func owed(_ tokens: [SubmissionToken], _ isOwed: [Bool], _ turn: inout Turn) {
         for (token, isOwed) in zip(tokens, isOwed) where flights.contains(token) {

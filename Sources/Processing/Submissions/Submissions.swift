@@ -5,7 +5,7 @@ import Scheduling
 /// The machine of all submissions in flight: records that were read and rows of `retries` that are due. It has each
 /// from its first check until its outcome is published or owed.
 ///
-/// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
+/// Its output is actions, calls to the ledger and signals of ``Turn``.
 struct Submissions: ~Copyable {
     static let renewInterval: Duration = .seconds(20)
 
