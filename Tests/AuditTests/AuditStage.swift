@@ -98,7 +98,7 @@ final class AuditStage: @unchecked Sendable {
         return granted
     }
 
-    /// Writes a decision. Returns the events that are to be told.
+    /// Writes a decision. Returns the events to publish.
     @discardableResult
     func write(
         _ submission: Submission, _ content: Decision.Content, lease: RetryLease? = nil, owesCall: Bool = false
@@ -158,8 +158,9 @@ final class AuditStage: @unchecked Sendable {
         try write(due.submission, .grant([Self.purchase(transaction)], by: .verifyReceipt), lease: due.lease)
     }
 
-    /// Grants what waits during the next audit. Its row comes after the outbox was looked at, and its event behind the
-    /// ends of the topics. The reason is that the time of the first open record is looked at before the rows.
+    /// Grants a waiting submission during the next audit. Its row comes after the outbox was looked at, and its event
+    /// behind the ends of the topics. The reason is that the time of the first open record is looked at before the
+    /// rows.
     func grantMeanwhile(then change: @escaping @Sendable () -> Void = {}) throws {
         try hold("s1")
         _ = submit("s2")

@@ -120,7 +120,7 @@ final class ApacheBroker: Sendable {
         running.withLock { $0 = (shell, pid) }
     }
 
-    /// Waits until it tells of so many brokers at least.
+    /// Waits until it lists at least so many brokers.
     func waitUntilItAnswers(brokers: Int) throws(TestKafkaError) {
         let deadline = ContinuousClock.now + Self.startLimit
         // It may have ended in the middle of a question.

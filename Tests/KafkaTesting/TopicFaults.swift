@@ -166,7 +166,7 @@ extension TestKafka {
         error.map { rd_kafka_error_code($0) } ?? RD_KAFKA_RESP_ERR_NO_ERROR
     }
 
-    /// Waits until the broker tells something: it learns of changes a moment after the controller.
+    /// Waits until the broker knows something: it learns of changes a moment after the controller.
     private func wait<Value>(
         until isSo: (Value) -> Bool, _ ask: (KafkaAdmin) throws(KafkaError) -> Value
     ) throws(TestKafkaError) {

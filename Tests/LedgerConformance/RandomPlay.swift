@@ -215,7 +215,7 @@ extension Decision {
     fileprivate func uses(_ text: String) -> Bool { uniqueTexts.contains(text) }
 }
 
-/// All that people see of a ledger, to be compared with another one's.
+/// Everything that people see of a ledger, to be compared with another ledger's.
 public struct LedgerContent: Hashable {
     private let grants: Set<Grant>
     private let submissions: Set<SubmissionRow>

@@ -2,7 +2,7 @@ import Contract
 import Cryptography
 public import Ledger
 
-/// A column, an index or a constraint, as a database's own catalogue tells of it.
+/// A column, an index or a constraint, as a database's own catalogue has it.
 public struct SchemaPart: Hashable, Sendable, CustomStringConvertible {
     public let kind: String
     public let table: String

@@ -9,7 +9,7 @@ import Testing
 @testable import LedgerConformance
 @testable import LedgerPostgres
 
-/// Work on a thread of its own, so that whoever waits for it does not keep it from running.
+/// Work on a thread of its own, so that a waiter does not keep it from running.
 final class Working<Value: Sendable>: Sendable {
     private let outcome = Mutex<Result<Value, any Error>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -31,7 +31,7 @@ final class Working<Value: Sendable>: Sendable {
     }
 }
 
-/// Two sessions inside one write. The other session holds what the write needs until it is seen to wait.
+/// Two sessions inside one write. The other session holds a lock that the write needs, until the write waits.
 @Suite struct RaceTests {
     let database: TemporaryLedger
     let configuration: PostgresLedgerConfiguration

@@ -12,8 +12,8 @@ enum PostgresScripts {
         return (folder: folder, script: script)
     }
 
-    /// Both begin so. A script tells its folder once all is ready, and what went wrong otherwise. It then waits for the
-    /// end of its input, also where a terminal interrupts everybody.
+    /// Both begin so. A script prints its folder once all is ready, and else the fault. It then waits for the end of
+    /// its input, also where a terminal interrupts everybody.
     ///
     /// Each test has a database of some 300 files. Where many files were just removed, ext4 searches long for room for
     /// new ones: that took half of the CPU of all tests.

@@ -33,7 +33,7 @@ final class ScriptProcess: Sendable {
         return nextLine()
     }
 
-    /// The next line that the script writes, or all that it wrote if it ends before.
+    /// The script's next line, or everything that it wrote if it ends before.
     func nextLine() -> String {
         var bytes = Data()
         while !bytes.contains(UInt8(ascii: "\n")) {

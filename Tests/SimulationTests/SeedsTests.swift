@@ -15,8 +15,7 @@ struct SeedsTests {
         arguments: [
             // The judge was wrong about marks that reached the ledger after their workers had lost the partition.
             1_001_511, 1_006_774, 1_044_666,
-            // It was wrong about a row that nobody had told of when its topic was made anew, and its record
-            // quarantined.
+            // It was wrong about a row without an event when its topic was made anew, and its record quarantined.
             1_051_687,
             // Submissions that waited for room in `retries` took the probes of an endpoint that was away. No due row
             // was asked about any more, so `retries` stayed full.

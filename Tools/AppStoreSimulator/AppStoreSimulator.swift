@@ -46,7 +46,7 @@ public final class AppStoreSimulator: Sendable {
     /// A simulator that does not listen yet.
     ///
     /// - Parameters:
-    ///   - now: Tells the time of `request_date` and `signedDate`, and whether a subscription or token has run out.
+    ///   - now: The time of `request_date` and `signedDate`, by which subscriptions and tokens run out.
     /// - Throws: ``SimulatorError/authorityUnusable(_:)``; ``SimulatorError/tooManyKeys``.
     public init(
         authority: SimulatorAuthority, configuration: SimulatorConfiguration = SimulatorConfiguration(),

@@ -1,7 +1,7 @@
 internal import CLibcrypto
 public import Cryptography
 
-/// OpenSSL refused to make what was asked for.
+/// OpenSSL refused to make it.
 public struct MakingFailed: Error, Hashable, Sendable {
     /// The thing that could not be made.
     public let what: String

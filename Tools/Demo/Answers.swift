@@ -12,7 +12,7 @@ struct Answers {
     private var values: [String: Set<[UInt8]>] = [:]
     /// Ids of the granted events of a transaction; more than one means that it was granted twice.
     private(set) var grants: [TransactionID: Set<String>] = [:]
-    /// Submissions for which a granted event was told again, and its transaction.
+    /// Submissions for which a granted event was published again, and its transaction.
     private var repeats: [SubmissionID: TransactionID] = [:]
     private(set) var failures: [SubmissionID: String] = [:]
     /// Submissions that began to wait.

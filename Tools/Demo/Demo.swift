@@ -28,7 +28,7 @@ struct Demo {
         broker = Broker(bootstrapServers: stage.bootstrapServers, logger: logger)
     }
 
-    /// Plays, ends the stage's parts, and says what came out.
+    /// Plays, ends the stage's parts, and reports the result.
     ///
     /// - Returns: whether everything came out as it must.
     func run() throws -> Bool {

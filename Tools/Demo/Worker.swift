@@ -2,7 +2,7 @@ import AppStoreSimulator
 
 /// `grantor run` as a program, with the files that it needs in the demo's folder.
 final class Worker {
-    /// Longest wait for a worker that was told to stop.
+    /// Longest wait for a worker that was ordered to stop.
     private static let stopLimit = Duration.seconds(25)
     /// Longest time for a ledger to be made.
     private static let migrateLimit = Duration.seconds(120)

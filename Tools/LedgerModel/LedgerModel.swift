@@ -62,7 +62,7 @@ public final class LedgerModel {
 /// A connection to a ``LedgerModel``.
 public final class ModelConnection {
     let model: LedgerModel
-    /// The model does not know this host's clock: whoever wants a difference says it.
+    /// The model does not know this host's clock: a caller that wants a difference sets it.
     public var clockLead: Int64 = 0
     private var epoch: Int
     private var isLost = false

@@ -74,13 +74,13 @@ final class ServerResources: Sendable {
     }
 }
 
-/// Accepts connections, tells each what happens to it, and keeps their deadlines. It lives on the server's thread.
+/// Accepts connections, hands each its events, and keeps their deadlines. It lives on the server's thread.
 final class ServerLoop {
     static let listenerToken = UInt64.max
     static let endToken = UInt64.max - 1
     /// Connections that are accepted in one turn.
     private static let maxAcceptsPerTurn = 64
-    /// How long nobody is accepted once descriptors have run out; without it the loop would spin.
+    /// How long no connection is accepted once descriptors have run out; without it the loop would spin.
     private static let acceptPause = Duration.milliseconds(100)
 
     private struct Slot {
@@ -105,7 +105,7 @@ final class ServerLoop {
         self.context = context
     }
 
-    /// Serves until it is told to stop; then every connection is closed.
+    /// Serves until its stop is ordered; then every connection is closed.
     func run() {
         var readinesses: [Poller.Readiness] = []
         while true {

@@ -283,7 +283,7 @@ struct ServerAPIHistoryTests {
     func anotherCustomer() throws {
         let foreign = try Script.page([Script.transaction("2"), Script.transaction("3")])
         #expect(try run([foreign]).verdict?.hold == .unknownAnswer)
-        // A renewal, or a restore, goes back to what the receipt names.
+        // A renewal, or a restore, goes back to a purchase that the receipt names.
         let renewal = try Script.page([Script.transaction("2", ["originalTransactionId": "\"1\""])])
         #expect(try run([renewal]).verdict?.grantedInTheEnd == ["2"])
         let own = [try Script.page([Script.transaction("2")], next: "a"), try Script.page([Script.transaction("9")])]

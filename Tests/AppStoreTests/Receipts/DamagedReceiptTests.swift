@@ -21,7 +21,7 @@ struct DamagedReceiptTests {
             verified += 1
             #expect(receipt.signedData.payload == signing.builder.payload[...], "at \(index)")
         }
-        // The root is not looked at, nor is what the container says of itself.
+        // The root is not looked at, nor are the container's words about itself.
         #expect((1..<der.count / 16).contains(verified))
     }
 

@@ -42,10 +42,10 @@ struct ReceiptSigning: Sendable {
     var attributes: (@Sendable (_ digest: [UInt8]) -> [[UInt8]])?
     /// Values behind the signature, encoded.
     var behindSignature: [UInt8] = []
-    /// Changes what is put into the container after it was signed.
+    /// Changes the container's content after the signature.
     var alterPayload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
     var alterSignature: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-    /// The signers, from the one that signed.
+    /// The signers, made from the real one.
     var signers: @Sendable ([UInt8]) -> [[UInt8]] = { [$0] }
 
     init(_ chain: ReceiptChain) throws {

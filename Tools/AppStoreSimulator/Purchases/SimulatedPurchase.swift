@@ -4,7 +4,7 @@ public import Contract
 public struct SimulatedPurchase: Hashable, Sendable {
     /// Which lists of an answer show a transaction.
     public enum Placement: String, Hashable, Sendable, CaseIterable {
-        /// `receipt.in_app` only; also what the receipt itself shows.
+        /// `receipt.in_app` only, and the receipt itself.
         case inApp
         /// `latest_receipt_info` only, as a renewal made after the receipt.
         case latestReceiptInfo

@@ -1,4 +1,4 @@
-/// How an endpoint treats every call, until it is told otherwise.
+/// How an endpoint treats every call, until it is replaced.
 public struct Behaviour: Hashable, Sendable, Codable {
     /// Apple is out.
     public enum Outage: String, Hashable, Sendable, Codable {

@@ -27,7 +27,7 @@ enum FaultKind: String, CaseIterable, Sendable {
     case sessionsEnded = "sessions ended"
     /// The server never gets a round trip's statements.
     case statementsCut = "connection cut before statements"
-    /// The server has done a round trip's statements, a commit maybe, and nobody learns of it.
+    /// The server has carried out a round trip's statements, perhaps a commit, and the session does not learn of it.
     case answerCut = "connection cut before the answer"
     /// Commits wait for it.
     case standbyFrozen = "standby frozen"
@@ -96,7 +96,7 @@ struct Fault: Hashable, Sendable {
     let place: Int
     /// Milliseconds.
     let duration: Int
-    /// Among the round trips of a connection, the one that is cut.
+    /// The number of the round trip that is cut.
     let roundTrip: Int
 
     /// The fault and its place.

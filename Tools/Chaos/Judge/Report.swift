@@ -39,7 +39,7 @@ struct Report {
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let count = try judge.wait(limit)
         let tables = LedgerTables(world.ledger)
-        // The rows of what is told go a moment later.
+        // The rows of published events go a moment later.
         look(every: 500, for: limit) { tables.count("outbox") == 0 && tables.count("retries") == 0 }
         say("\(count) of \(traffic.expected.count) are told \(seconds(since: start)) s after the last fault")
         for text in fleet.faults { fault(text) }

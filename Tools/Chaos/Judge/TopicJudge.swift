@@ -146,7 +146,7 @@ struct TopicJudge {
         }
     }
 
-    /// No submission is told to wait after its end. All workers of a run have one clock.
+    /// No submission gets a pending event after its end. All workers of a run have one clock.
     private func judgePending(_ granted: [String: String], _ verdict: inout Verdict) throws(KafkaError) {
         var pending: Set<String> = []
         try scan.read(topics: [Topic.pending.defaultName]) { batch in

@@ -17,7 +17,7 @@ struct ForgottenRun {
         try copy(world.ledger, world.ledger + ".first")
         try setBackWhileStopped(world, traffic, to: ".copy", "set back while stopped", &report)
         try setBackWhileRunning(world, traffic, to: ".copy", "set back while running", &report)
-        // To a copy that lacks nearly all: what a day is to a worker.
+        // Back to a copy that lacks nearly everything.
         try setBackWhileStopped(world, traffic, to: ".first", "set back far while stopped", &report)
         try setBackWhileRunning(world, traffic, to: ".first", "set back far while running", &report)
         if TestKafka.isApache { try makeTopicAnew(world, traffic, &report) }

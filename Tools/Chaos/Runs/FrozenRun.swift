@@ -65,7 +65,7 @@ struct FrozenRun {
         // The first worker's ledger is behind the proxy, the second one's is not.
         let frozen = try world.start(0)
         var claims: [Traffic.Claim] = []
-        // A session writes plainly what it has seen the product of.
+        // A session writes on the fast path only products that it has seen.
         for number in 0..<Self.purchases { claims.append(try traffic.signed("\(state)-\(number)", app: number)) }
         try traffic.flush()
         _ = try TopicJudge(expected: traffic.expected, scan: world.scan).wait(Self.limit)

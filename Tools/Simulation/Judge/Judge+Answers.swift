@@ -4,7 +4,7 @@ import LedgerModel
 
 /// The end of each claim's own submission: its answer, its late purchase, its way of proof.
 extension Judge {
-    /// A user's claim of a purchase that is the user's does not fail. Every claim is told something, and a repeat is
+    /// A user's claim of a purchase that is the user's does not fail. Every claim has an event, and a repeat is
     /// answered by the newest of its purchases.
     func ownAnswers(_ found: inout [Violation]) {
         guard !options.forgets else { return }
@@ -116,7 +116,7 @@ extension Judge {
         return contents(of: key) == 1 && witness.abandonments[key] == nil && witness.isOwedToAnybody(claim)
     }
 
-    /// Whether its app is told whatever becomes of it. A copy is not told while a call is owed. A grant whose worker
+    /// Whether its app gets an event of every outcome. A copy is not told while a call is owed. A grant whose worker
     /// ended before its event comes again as a repeat, if its record has another origin.
     private func isHeard(_ claim: ScriptedClaim, hasGrants: Bool) -> Bool {
         hasGrants && !options.replacesRecords

@@ -153,8 +153,8 @@ struct Judge {
         }
     }
 
-    /// Whether somebody is still to hear of a row. Its worker may have ended before its event. In the topic made anew
-    /// since, its record was quarantined.
+    /// Whether a row still needs its event. Its worker may have ended before its event. In the topic made anew since,
+    /// its record was quarantined.
     private func isOwed(_ claimant: Claimant) -> Bool {
         claims[claimant.submissionKey].map { $0.contains(where: witness.isOwedToAnybody) } ?? true
     }
@@ -213,7 +213,7 @@ struct Judge {
 
     /// Whichever endpoint of Apple's is away, signed evidence is answered at once, where nothing else goes wrong.
     private func isolated(_ found: inout [Violation]) {
-        // A worker may have another wish of the app's about repeats, and tell nobody.
+        // A worker may have another setting of the app for repeats, and publish none.
         guard options.isCalm, !options.configurationsDiffer, !witness.hasLostOwnership else { return }
         var first: [SubmissionKey: Int64] = [:]
         for (number, moment) in witness.producedAt {

@@ -47,7 +47,7 @@ extension Witness {
                 }
         }
         guard isClaimed else { return fail(.marks, "\(seen.id) is a copy for \(key), which does not claim it") }
-        // An operator who abandons a submission whose user has the purchase is told so.
+        // An operator who abandons a submission whose user has the purchase gets that answer.
         if !world.options.configurationsDiffer, abandonments[key] == nil,
             !claims.contains(where: { $0.repeats == .publish })
         {

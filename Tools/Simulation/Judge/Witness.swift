@@ -104,7 +104,7 @@ final class Witness {
         }
     }
 
-    /// A submission is told to wait, which answers nothing.
+    /// A submission gets a pending event, which answers nothing.
     private func pending(_ event: Event, _ world: World) {
         if let before = pendingByID.updateValue(event, forKey: event.id), before != event {
             fail(.copies, "\(event.id) was \(before), is \(event)")
@@ -117,7 +117,7 @@ final class Witness {
         // A ledger that was set back has lost it.
         guard isGranted(seen.submission, to: seen.userID, world), let end = firstGrants[seen.submission]?[seen.userID]
         else { return }
-        // The clock of the worker that tells is off. A grant counts from its commit: it may have waited for that.
+        // The publishing worker's clock is wrong. A grant counts from its commit: it may have waited for that.
         let latest = Timestamp(milliseconds: World.wallStart + end + World.clockError).rfc3339
         if latest < seen.pendingAt {
             fail(.rows, "\(seen.submission) was granted until \(latest), and told to wait at \(seen.pendingAt)")
@@ -214,7 +214,7 @@ final class Witness {
     }
 
     /// A partition lost its end.
-    /// - Parameter isOwnerBelow: whether its owner has read none of what is gone, and goes on.
+    /// - Parameter isOwnerBelow: whether its owner has read none of the lost records, and goes on.
     func cut(_ partition: Int, at end: Int64, isOwnerBelow: Bool) {
         completeBefore[partition] = min(completeBefore[partition] ?? 0, end)
         if !isOwnerBelow { ofThisTopic = ofThisTopic.filter { $0.partition.partition != partition } }
@@ -223,7 +223,7 @@ final class Witness {
 
     func takesOver(_ ownership: PartitionOwnership) { ofThisTopic.insert(ownership) }
 
-    /// An operator accepted another ledger: what the group has passed is not read again.
+    /// An operator accepted another ledger: records that the group has passed are not read again.
     func accepted(_ numbers: [Int]) { forgotten.formUnion(numbers) }
 
     /// Whether a record of a claim is still to be granted, or was.

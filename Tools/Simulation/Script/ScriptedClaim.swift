@@ -23,12 +23,12 @@ struct ScriptedRecord: Sendable {
     let endsWorkers: Bool
 }
 
-/// Somebody's claim, and what is true of its evidence.
+/// A claim, and the truth about its evidence.
 final class ScriptedClaim: Sendable {
     /// The final word of Apple or of its signature.
     enum Truth: Sendable {
         case genuine
-        /// It is forged: whoever looks rejects it.
+        /// It is forged: every check rejects it.
         case forged(Rejection)
         /// Some checks verify it and some reject it: workers differ in configuration, a purchase is revoked meanwhile.
         case changing(Rejection)

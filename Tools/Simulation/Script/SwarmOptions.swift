@@ -26,7 +26,7 @@ public struct SwarmOptions: Sendable {
     public var lostAcknowledgements = 0
     /// Spans in which a topic takes nothing.
     public var topicOutages = 0
-    /// The quarantine topic refuses what is large.
+    /// The quarantine topic refuses large records.
     public var quarantineRefusesLarge = false
     /// Spans in which one of Apple's endpoints is away.
     public var appleOutages = 0
@@ -46,11 +46,11 @@ public struct SwarmOptions: Sendable {
     public var crashes = 0
     /// A record whose check ends its worker, whichever that is.
     public var endsWorkers = false
-    /// That record's check ends nobody, and the check of what Apple answered does.
+    /// That record's check ends no worker, and the check of Apple's reply does.
     public var endsWhileReading = false
     /// The topic is made anew, with the same records in another order.
     public var topicsMadeAnew = 0
-    /// Partitions lose their end, as after an unclean election of a leader, and their producers send what is gone
+    /// Partitions lose their end, as after an unclean election of a leader, and their producers send the lost records
     /// again.
     public var topicsCut = 0
     /// The ledger is emptied, and accepted by an operator once a worker has stopped for it.
@@ -172,7 +172,7 @@ public struct SwarmOptions: Sendable {
         if !isCalm, maybe(1, in: 11, &later) { spells = Int.random(in: 20...400, using: &later) }
     }
 
-    /// Nothing but Apple goes wrong, and Apple does all the time: what needs nobody must not wait.
+    /// Only Apple fails, and all the time: evidence that needs no call must not wait.
     private mutating func becomeCalm(_ random: inout SplitMix64) {
         let drawn = self
         self = SwarmOptions()

@@ -4,7 +4,7 @@ import Processing
 /// The lines about one submission: its own, and those about its partitions until its offset is passed.
 struct TraceFilter {
     let id: String
-    /// Offsets of its records that the group was told of.
+    /// Offsets of its records that were committed to the group.
     private var passed: Set<Origin> = []
 
     init(id: String) { self.id = id }

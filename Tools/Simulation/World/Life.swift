@@ -71,7 +71,7 @@ final class Life {
     /// How often the ledger was lost, as the core knows by now, for each connection.
     var writerEpoch: Int
     var sideEpoch: Int
-    /// It learns of that in this turn. It may still begin what the ledger before said.
+    /// It learns of that in this turn. It may still begin work of the former ledger.
     var isLearning = false
 
     init(

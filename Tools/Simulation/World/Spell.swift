@@ -9,9 +9,9 @@ struct Spell: Sendable {
         case hold
         /// HTTP 200 with a word for "later".
         case temporarilyUnable
-        /// HTTP 500, or what is no answer.
+        /// HTTP 500, or bytes that are no answer.
         case noAnswer
-        /// HTTP 503 with a moment before which nobody is to call.
+        /// HTTP 503 with a moment before which no call is allowed.
         case overloaded
         case timeout
         /// An answer that is too large to be read, which says nothing of the endpoint.

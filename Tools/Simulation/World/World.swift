@@ -45,7 +45,7 @@ final class World {
     private var actions = Actions()
     var started = 0
     var witness: Witness
-    /// The ledger is empty, although the group has read: workers stop until somebody has looked.
+    /// The ledger is empty, although the group has read: workers stop until an operator has looked.
     var isEmptied = false
     var isAccepted = false
     var topicOutages: [(topic: Topic, begin: Int64, end: Int64)] = []
@@ -61,7 +61,7 @@ final class World {
     var isRowMended = false
     /// Most microseconds from an input to its turn: a busy core takes many of them in one.
     private let pace: Int64
-    /// No faults any more: what is left has to come to its end.
+    /// No faults any more: all work has to come to its end.
     var isHealthy = false
     var trace: Trace?
     /// Of all cores.
@@ -218,7 +218,7 @@ final class World {
         events.insert(event, due: after(microseconds))
     }
 
-    /// The moment so many microseconds from now, or from what comes later.
+    /// The moment so many microseconds from now, or from a later moment.
     func after(_ microseconds: Int64, since other: Instant? = nil) -> Instant {
         Instant(nanoseconds: max(now, other ?? now).nanoseconds + microseconds * 1000)
     }
