@@ -1,4 +1,4 @@
-/// The form of a record that is no JSON object, where its first bytes tell it. The raw values are reasons of
+/// The form of a record that is no JSON object, where its first bytes show it. The raw values are reasons of
 /// quarantine, and say whose setting is to be changed.
 public enum ForeignForm: String, Hashable, Sendable, CaseIterable {
     /// A zero byte and the four bytes of a schema's id, then JSON: serializers of schema registries write them.

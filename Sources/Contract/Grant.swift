@@ -25,7 +25,7 @@ public final class Grant: Sendable, Hashable {
     /// Attempts at a verdict, the last one included; 1 where Apple was not asked.
     public let attempts: Int
     public let format: EventFormat
-    /// Purchases left out beside it. No event tells of them.
+    /// Purchases left out beside it. They have no event.
     public let passedOver: PassedOver?
 
     public init(

@@ -6,7 +6,7 @@ public enum QuarantineReason: Hashable, Sendable {
         case tooLarge = "too_large"
         /// No JSON object in UTF-8.
         case notJSON = "not_json"
-        /// Another form, which its first bytes or members tell: mostly a serializer's setting.
+        /// Another form, which its first bytes or members show: mostly a serializer's setting.
         case foreignForm = "foreign_form"
         case submissionID = "submission_id"
         case userID = "user_id"

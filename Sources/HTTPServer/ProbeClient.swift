@@ -15,7 +15,7 @@ public enum ProbeClient {
 
     /// Sends one GET by HTTP/1.1, and reads until the server closes.
     /// - Parameters:
-    ///   - host: as the server was told where to listen; all addresses of the host are asked by loopback.
+    ///   - host: as the server's setting has it; all addresses of the host are asked by loopback.
     ///   - token: a bearer token to show (RFC 6750).
     ///   - limit: for everything together.
     /// - Throws: ``ProbeFailure``.

@@ -71,7 +71,7 @@ extension GrantKey {
         return id == transaction.rawValue ? nil : String(id)
     }
 
-    /// The key that a column and its row's transaction tell of.
+    /// The key in a column and its row's transaction.
     public init(environment: Environment, column: String?, of transaction: TransactionID) {
         let column = column ?? transaction.rawValue
         let isName = column.hasPrefix("w:") || column.hasPrefix("p:")
@@ -129,7 +129,7 @@ extension Evidence {
         }
     }
 
-    /// The evidence that two columns tell of; nil for the word of a later version.
+    /// The evidence in two columns; nil for the word of a later version.
     public init?(kind: String, bytes: [UInt8]) {
         switch kind {
         case "receipt": self = .receipt(base64: EvidenceText(bytes[...]))

@@ -45,7 +45,7 @@ public struct Decision: Hashable, Sendable {
     public let subject: Subject
     public let source: DecisionSource
     public let content: Content
-    /// Attempts at a verdict so far, as the row and its event are to tell them.
+    /// Attempts at a verdict so far, for the row and its event.
     public let attempts: Int
     /// Wall clock at the entry into the first batch. A second write of the same decision carries the same.
     public let decidedAt: Timestamp

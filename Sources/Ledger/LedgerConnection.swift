@@ -122,7 +122,7 @@ public struct LedgerMeasure: Hashable, Sendable {
 
     /// Held rows of one app that wait for the same.
     public struct Held: Hashable, Sendable {
-        /// So many details are told.
+        /// Most details of a group.
         public static let maxDetails = 4
 
         public let group: HeldGroup

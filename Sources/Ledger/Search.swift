@@ -71,7 +71,7 @@ public struct SearchResult: Hashable, Sendable {
     public struct Hit: Hashable, Sendable {
         public let row: SubmissionRow
         public let meanings: [Search.Meaning]
-        /// The rows of the outbox that tell of it.
+        /// The rows of the outbox about it.
         public internal(set) var owed: [OutboxRow]
     }
 

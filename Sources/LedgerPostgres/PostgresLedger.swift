@@ -307,7 +307,7 @@ public final class PostgresLedger: LedgerConnection {
 
     /// - Parameters:
     ///   - left: Until the end of the call. A wait for a lock that met it would cost the connection, and with it every
-    ///     partition, and its reason would not be told.
+    ///     partition, and its reason would be lost.
     ///   - lock: How long a statement waits for a lock.
     static func isWorthAnotherTry(
         _ failure: PostgresFailure, after tries: Int, left: Duration, lock: Duration

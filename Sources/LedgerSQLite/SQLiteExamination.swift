@@ -22,7 +22,7 @@ enum SQLiteExamination {
     /// With fewer free bytes a person should make room: a grant takes a few hundred bytes.
     static let enoughFree: Int64 = 2 << 30
 
-    /// - Parameter free: Bytes; nil where the file system does not tell.
+    /// - Parameter free: Bytes; nil where the file system does not report them.
     static func disk(free: Int64?) -> LedgerFinding {
         guard let free else { return LedgerFinding("disk", "its free space is not told") }
         let facts = "\(text(free)) free"
@@ -35,7 +35,7 @@ enum SQLiteExamination {
         return LedgerFinding("disk", facts)
     }
 
-    /// Free bytes for users without privileges, below a path that is there; nil where the file system does not tell.
+    /// Free bytes for users without privileges, below an existing path; nil where the file system does not report them.
     static func free(at path: String) -> Int64? {
         var system = statvfs()
         // A file system in memory may have no size.

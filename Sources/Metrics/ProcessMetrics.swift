@@ -15,7 +15,7 @@ struct ProcessMetrics: Hashable, Sendable {
     let startTime: Double
     let openDescriptors: Int?
 
-    /// The state of the moment; nil where `/proc` does not tell.
+    /// The state of the moment; nil where `/proc` does not show it.
     static func current() -> ProcessMetrics? {
         guard let stat = text("/proc/self/stat"), let system = text("/proc/stat") else { return nil }
         return ProcessMetrics(

@@ -7,7 +7,7 @@ public struct Reminder: Hashable, Sendable {
     /// How long trouble that comes and goes must be away until it is over.
     public static let quiet: Duration = .seconds(60)
 
-    /// Something to be told.
+    /// News for the log.
     @frozen
     public enum News: Hashable, Sendable {
         /// It begins, or goes on.

@@ -39,7 +39,7 @@ struct KafkaConsumerDriver: Sendable {
     func demand(_ demand: Demand) { consumer.demand(records: demand.records, bytes: demand.bytes) }
 
     /// An event of the consumer's, on its thread: for the core or for the process.
-    /// - Parameter joined: Takes the id of the group's cluster; nil where its brokers tell none.
+    /// - Parameter joined: Takes the id of the group's cluster; nil where its brokers name none.
     static func received(
         _ event: KafkaConsumerEvent, core: Mailbox<CoreMail>, events: Mailbox<ProcessEvent>, metrics: WorkerMetrics,
         activity: CoreActivity, joined: (_ cluster: String?) -> Void

@@ -40,7 +40,7 @@ struct LedgerOpening: Sendable {
     }
 
     /// The group has let the worker in.
-    /// - Parameter cluster: The id of its cluster; nil where the brokers tell none.
+    /// - Parameter cluster: The id of its cluster; nil where the brokers name none.
     @Sendable func joined(cluster: String?) {
         var group = group
         group.cluster = cluster

@@ -40,8 +40,8 @@ struct ReceiptQuestion: AppleQuestion {
         case serverAPI(otherwise: Verdict, isAuthentic: Bool)
     }
 
-    /// - Parameter isFresh: Whether the first call goes over a connection of its own. A reply to a receipt that names
-    ///   nothing cannot be told from another's.
+    /// - Parameter isFresh: Whether the first call goes over a connection of its own. If the receipt names nothing, its
+    ///   reply cannot be distinguished from another's.
     init(
         subject: QuestionSubject, base64: ArraySlice<UInt8>, fingerprint: ReceiptFingerprint, isFresh: Bool = false
     ) {

@@ -133,7 +133,7 @@ struct ServerAPIQuestion: AppleQuestion {
 
     /// Spares pages of other products. Only for a product of the catalogue: one from the message may be none, which
     /// Apple refuses as our fault. Not where one transaction is claimed: that it is of another product is worth
-    /// knowing. And not where the receipt names no purchase of it: nothing in the pages would tell whose history it is.
+    /// knowing. And not where the receipt names no purchase of it: nothing in the pages would show whose history it is.
     private func productFilter(for customer: ProvenCustomer) -> ProductID? {
         guard submission.claim.transactionID == nil, let product = submission.claim.productID,
             case .catalogue(let products) = app.products, products[product] != nil, customer.productID == product
@@ -201,7 +201,7 @@ struct ServerAPIQuestion: AppleQuestion {
         next.pages += 1
         let isCut = page.hasMore && (next.pages >= Self.maxPages || next.history.isTooLong)
         guard page.hasMore, !isCut else {
-            // An empty history tells nothing.
+            // An empty history shows nothing.
             if case .history(let customer) = target, !next.history.isEmpty, !next.history.holdsAny(of: customer) {
                 return conclude(
                     .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))

@@ -1,6 +1,6 @@
 public import Contract
 
-/// The codes of Apple's that metrics tell apart.
+/// The codes of Apple's with a metric of their own.
 public enum AppleCodeLabel {
     private static let other = "other"
     private static let statuses = AppleCodes.statuses.map { entry in

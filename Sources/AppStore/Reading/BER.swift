@@ -206,7 +206,7 @@ struct BERHeader {
     /// The tag's first byte. Tags of more bytes have numbers that nothing in a receipt has.
     let identifier: UInt8
     let contents: Int
-    /// Where they end; nil if the length is indefinite, so that end-of-contents octets tell.
+    /// Where they end; nil if the length is indefinite, and end-of-contents octets mark the end.
     let end: Int?
 
     /// Reads the header at a place; nil if it is none, or the contents do not end before the limit.

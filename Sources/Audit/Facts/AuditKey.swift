@@ -2,7 +2,7 @@ import Contract
 import Cryptography
 import Ledger
 
-/// The name of one thing in 16 bytes: two sides tell of the same thing if they come to the same key.
+/// The name of one thing in 16 bytes: two sides mean the same thing if they have the same key.
 ///
 /// Events are known by their ids, which are UUIDs. Everything else is known by the first half of a SHA-256, so no
 /// producer can make two submissions look like one.

@@ -4,7 +4,7 @@ public import Ledger
 /// A fact that breaks a rule, looked at twice before it is named.
 public struct Inconsistency: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// A record of the input topic is passed, and nothing in the ledger tells what became of it.
+        /// A record of the input topic is passed, and nothing in the ledger shows what became of it.
         case recordWithoutOutcome = "record_without_outcome"
         /// A record that cannot be read is passed, and is neither on the quarantine topic nor owed to it.
         case quarantineUntold = "quarantine_untold"
@@ -12,7 +12,7 @@ public struct Inconsistency: Hashable, Sendable {
         case grantUntold = "grant_untold"
         /// A failed submission's event is neither on its topic nor owed.
         case failureUntold = "failure_untold"
-        /// A topic of events has a record that no row tells.
+        /// A topic of events has a record without a row.
         case eventWithoutRow = "event_without_row"
         /// A topic of events has other bytes than the row makes. No event mends it: it would say other things than one
         /// that stands under the same id.

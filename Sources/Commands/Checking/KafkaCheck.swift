@@ -41,7 +41,7 @@ struct KafkaCheck {
         }
     }
 
-    /// The brokers tell where each of them is, and a worker talks to each. A broker that cannot be reached there keeps
+    /// The brokers list all their addresses, and a worker talks to each. A broker that cannot be reached there keeps
     /// its partitions from the worker, whichever broker replied first.
     private func unreachable(_ description: KafkaClusterDescription) -> CheckLine? {
         do throws(KafkaError) {
@@ -113,7 +113,7 @@ struct KafkaCheck {
 
     // MARK: Topics
 
-    /// The properties of topics, or why they are not told.
+    /// The properties of topics, or why they are not known.
     private func configurations(of names: [String]) -> [String: Result<[String: String], KafkaError>] {
         do throws(KafkaError) {
             return try cluster.topicConfigurations(of: names)
@@ -181,7 +181,7 @@ struct KafkaCheck {
 extension TopicRequirements.Finding {
     var isGood: Bool { failures.isEmpty && warnings.isEmpty }
 
-    /// Adds a right that is missing, or not told.
+    /// Adds a right that is missing, or not known.
     /// - Parameter question: The right, as words that follow "whether".
     fileprivate mutating func add(
         _ right: KafkaRight, _ missing: String, _ question: String, _ settings: KafkaSettings

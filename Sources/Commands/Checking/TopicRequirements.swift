@@ -82,7 +82,7 @@ enum TopicRequirements {
     /// A topic as it is.
     struct Found: Hashable, Sendable {
         let partitions: KafkaClusterDescription.Partitions
-        /// The properties in force, defaults included; empty where they are not told.
+        /// The properties in force, defaults included; empty where they are not known.
         let properties: [String: String]
 
         init(_ partitions: KafkaClusterDescription.Partitions, _ properties: [String: String]) {

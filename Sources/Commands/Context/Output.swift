@@ -200,7 +200,7 @@ enum StandardOutput {
 
 /// The terminal on standard output.
 enum Terminal {
-    /// Characters per line; nil if standard output is no terminal or does not tell, so that nothing is cut.
+    /// Characters per line; nil if standard output is no terminal or does not report its width: nothing is cut then.
     static func width(environment: [String: String]) -> Int? {
         var size = winsize()
         let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0

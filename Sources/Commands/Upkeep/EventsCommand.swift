@@ -144,7 +144,7 @@ private struct EventPublisher {
     }
 }
 
-/// A count of the events that a call has told or left out.
+/// A count of the events that a call has published or left out.
 private struct Told {
     private var events: [Topic: Int] = [:]
     private var leftOut: [EventPage.LeftOut: Int] = [:]

@@ -20,7 +20,7 @@ public struct KafkaNewTopic: Sendable, Hashable {
 extension KafkaAdmin {
     private static let creationTimeout = Duration.seconds(30)
 
-    /// Creates topics, and returns once the brokers tell of them or the time for a question is over. The error for an
+    /// Creates topics, and returns once the brokers list them or the time for a question is over. The error for an
     /// existing topic is `rejected` (`TOPIC_ALREADY_EXISTS`).
     /// - Returns: for each topic nil, or why it was not created.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
@@ -95,7 +95,7 @@ extension KafkaAdmin {
 
 extension KafkaAdmin {
     /// The properties of topics as they are in force, defaults included; sensitive ones are left out.
-    /// - Returns: for each topic its properties, or why they are not told. It is `transient` (`UNKNOWN_TOPIC_OR_PART`)
+    /// - Returns: for each topic its properties, or why they are not known. It is `transient` (`UNKNOWN_TOPIC_OR_PART`)
     ///   for a topic that is missing for as long as the question may take. It is `denied` without the right to describe
     ///   the topic.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.

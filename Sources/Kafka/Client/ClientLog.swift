@@ -84,7 +84,7 @@ struct ClientLog {
     }
 }
 
-/// The reason behind a request's failure, found in librdkafka's log. Its errors tell little ("Broker transport
+/// The reason behind a request's failure, found in librdkafka's log. Its errors say little ("Broker transport
 /// failure"). Only its log names refused connections, unknown hosts, distrusted certificates and wrong passwords.
 enum LoggedReason {
     static let maxEvents = 1000

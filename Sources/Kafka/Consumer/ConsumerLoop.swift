@@ -50,7 +50,7 @@ final class ConsumerLoop {
     private let commands: Mailbox<ConsumerCommand>
     private var leaving: GroupLeaving?
     private var hasFailed = false
-    /// As the owner was told.
+    /// As reported to the owner.
     private var isReachable = true
 
     init(

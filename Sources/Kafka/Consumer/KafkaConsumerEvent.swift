@@ -3,7 +3,7 @@ internal import Scheduling
 
 /// A message of the consumer's thread to its owner. Events come in the order in which things happened.
 public enum KafkaConsumerEvent: Sendable {
-    /// The id of the group's cluster, before each ``assigned(_:)``; nil where its brokers tell none.
+    /// The id of the group's cluster, before each ``assigned(_:)``; nil where its brokers name none.
     case cluster(String?)
     /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The
     /// group has its answer already; nothing is read of them before ``KafkaConsumer/assign(_:)``.

@@ -35,7 +35,7 @@ extension TableColumn {
     static var selected: String { allCases.map(\.source).joined(separator: ", ") }
 }
 
-/// Columns of tables whose rows tell of a submission's record, and are read with its partition's topic and number.
+/// Columns of tables whose rows are of a submission's record, and are read with its partition's topic and number.
 public protocol RecordColumn: TableColumn {
     static var app: Self { get }
     static var submissionID: Self { get }

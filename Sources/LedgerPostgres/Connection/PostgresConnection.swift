@@ -21,7 +21,7 @@ final class PostgresConnection {
     /// Names of prepared statements by their SQL.
     private(set) var prepared: [String: String] = [:]
     private var names = 0
-    /// Whether the server told, within this call, that it no longer waits for standbys.
+    /// Whether the server reported, within this call, that it no longer waits for standbys.
     private var isCommitUnknown = false
     /// The first error of this call.
     private var refusal: PostgresFailure?

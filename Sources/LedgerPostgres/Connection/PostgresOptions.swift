@@ -2,7 +2,7 @@ import CLibpq
 import Glibc
 public import Ledger
 
-/// Reads the password anew, which may be another one since the last connect. People are told the error's text.
+/// Reads the password anew, which may have changed since the last connect. The error's text is shown to people.
 public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
@@ -64,7 +64,7 @@ struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     private let values: [String: String]
 
     /// - Throws: `.options` for a URL that cannot be read or makes no sense, two passwords, or an environment that
-    ///   leads elsewhere. The words of libpq are not told: they quote pieces of the URL, and a piece may be of a
+    ///   leads elsewhere. The words of libpq are not shown: they quote pieces of the URL, and a piece may be of a
     ///   password.
     init(
         url: String, password: PasswordSource? = nil, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }

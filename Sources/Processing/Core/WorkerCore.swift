@@ -2,7 +2,7 @@ public import Contract
 import Ledger
 public import Scheduling
 
-/// Decides which submissions are read, checked, asked about, written, told and tried again, and when.
+/// Decides which submissions are read, checked, asked about, written, published and tried again, and when.
 ///
 /// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in inputs
 /// (``handle(_:at:wall:into:)``), take the actions at the end of each turn (``endTurn(at:wall:into:)``), and carry them

@@ -100,7 +100,7 @@ public struct PublishTask: Sendable {
     public let event: Event
 }
 
-/// A grant to tell an app's fulfilment service.
+/// A grant to call an app's fulfilment service for.
 public struct CallTask: Sendable {
     public let token: OutboxToken
     public let grant: Grant
@@ -110,7 +110,7 @@ public struct CallTask: Sendable {
 
 /// Why the core is done.
 public enum StopReason: Hashable, Sendable {
-    /// It was told to stop. The next owners of the partitions read incomplete records again.
+    /// A stop was ordered. The next owners of the partitions read incomplete records again.
     case clean
     /// The ledger knows nothing of a partition whose offsets the group has committed. Exit with 78, until an operator
     /// accepts this ledger by its id.

@@ -19,8 +19,8 @@ struct Sampler {
     private(set) var pause = interval
     /// Whether the ledger may have this worker's sign of life.
     private var isSigned = false
-    /// Alerts name held submissions, and `retries` or the outbox without room. They are also told of rows that only a
-    /// later version can work on. A table at its bound is full at one sample and not at the next.
+    /// Alerts name held submissions, and `retries` or the outbox without room. They also name rows that only a later
+    /// version can work on. A table at its bound is full at one sample and not at the next.
     private var held: [HeldGroup: Reminder] = [:]
     private var retriesFull = Reminder(quiet: Reminder.quiet)
     private var outboxFull = Reminder(quiet: Reminder.quiet)

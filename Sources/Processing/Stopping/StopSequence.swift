@@ -6,7 +6,8 @@ enum StopPhase: Hashable, Sendable {
     case running
     /// Nothing begins; calls that are under way may end until then.
     case finishingCalls(until: Instant)
-    /// Decisions are written and told until then. Events that are not told by then are owed in the outbox.
+    /// Decisions are written, and their events published, until then. Events that are not published by then are owed in
+    /// the outbox.
     case publishing(until: Instant)
     /// Until then these are written: owed events, the offsets of partitions, and the ends of leases.
     case checkpointing(until: Instant)
@@ -25,7 +26,7 @@ struct StopSequence {
     private let limit: Duration
     private(set) var phase = StopPhase.running
     private(set) var reason: StopReason?
-    /// Leases of due rows for which nothing was begun when the worker was told to stop.
+    /// Leases of due rows without begun work when the stop was ordered.
     private var leases: [RetryLease] = []
 
     init(limit: Duration) { self.limit = limit }
