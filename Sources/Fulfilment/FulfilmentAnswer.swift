@@ -96,7 +96,7 @@ public enum FulfilmentAnswer: Hashable, Sendable {
         }
     }
 
-    /// Words that metrics know an answer by. There is a series for each and each app, so there are few.
+    /// The labels of replies in metrics. Each app has a series for each, so there are few.
     public enum Label: String, Hashable, Sendable, CaseIterable {
         /// Also from a call before.
         case accepted

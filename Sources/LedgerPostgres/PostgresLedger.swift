@@ -315,7 +315,7 @@ public final class PostgresLedger: LedgerConnection {
         failure.isWorthAnotherTry && tries < mostTries && (!failure.isLockHeld || left > lock * 2)
     }
 
-    /// Asks where this session is, and for the time there. A standby has no answer.
+    /// Asks where this session is, and for the time there. A standby gives none.
     static let look = PostgresStatement(
         """
         SELECT id, left(pg_walfile_name(pg_current_wal_lsn()), 8),
@@ -335,7 +335,7 @@ public final class PostgresLedger: LedgerConnection {
     /// Whether this session reads from a standby, whose rows may be behind.
     public var isStandby: Bool { place.timeline == LedgerPlace.standby }
 
-    /// The moment of ``look``'s answer.
+    /// The moment of ``look``'s reply.
     /// - Parameter askedAt: This host's clock before it.
     /// - Throws: `.lost` if this is another ``LedgerPlace`` than at the opening, or than that of the process's other
     ///   sessions.

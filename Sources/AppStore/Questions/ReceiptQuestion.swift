@@ -62,8 +62,8 @@ struct ReceiptQuestion: AppleQuestion {
         return .send(AppleCall(endpoint: endpoint, isFresh: isFresh, content: .verifyReceipt(request.bodyParts)))
     }
 
-    /// Reads the end of a call. verifyReceipt sends 200 with every answer, so an intermediary sends any other status.
-    /// It is a failure unless it concerns this request alone. A redirect is never followed, because the receipt and the
+    /// Reads the end of a call. verifyReceipt sends 200 with every reply, so an intermediary sends any other status. It
+    /// is a failure unless it concerns this request alone. A redirect is never followed, because the receipt and the
     /// secret go to configured hosts alone.
     func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> ReplyMeaning {
         switch reply {

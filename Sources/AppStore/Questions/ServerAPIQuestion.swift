@@ -9,9 +9,9 @@ import Contract
 /// - The sandbox is asked only if the app grants this user's sandbox purchases. Otherwise none of them could be
 ///   granted. Production may receive the purchase later, so its absence is a doubt.
 /// - An id that Apple never issued ends the submission. That reply is unsigned. It may belong to another request if a
-///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
-///   If Apple attested the id before, a person must decide. Where production said "not here", that may mean "not yet",
-///   and the sandbox's refusal means no more.
+///   server or intermediary replied twice on the connection. So the question is asked again over a fresh connection. If
+///   Apple attested the id before, a person must decide. Where production said "not here", that may mean "not yet", and
+///   the sandbox's refusal means no more.
 /// - An id that Apple attested and then does not find is asked for without end, because neither of Apple's two words is
 ///   the last. The submission is held once that lasts.
 /// - An id that neither the receipt nor the history has may be the device's own for one of their purchases. Apple

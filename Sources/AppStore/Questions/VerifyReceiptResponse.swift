@@ -22,7 +22,7 @@ struct VerifyReceiptResponse: Sendable {
 
     /// Reads a body; nil if it is not a JSON object with a status, or larger than ``maxBytes``.
     ///
-    /// The whole body is checked. A body that is damaged anywhere is no answer.
+    /// The whole body is checked. A body that is damaged anywhere is no reply.
     init?(json body: [UInt8]) {
         guard body.count <= Self.maxBytes, let reply = try? ReplyMembers(json: body),
             let status = reply.texts[.status].flatMap(LenientNumber.integer)

@@ -6,7 +6,7 @@ internal import Scheduling
 public enum KafkaRight: Sendable, Hashable {
     case given
     case missing
-    /// No answer says so, and why.
+    /// No reply shows it, and why.
     case untold(KafkaError)
 }
 
@@ -41,7 +41,7 @@ extension KafkaAdmin {
     /// Each waits for the time of one question at most.
     /// - Parameters:
     ///   - input: The topic to be read.
-    ///   - outputs: Topics to be written. All must exist: the answer leaves out those that do not.
+    ///   - outputs: Topics to be written. All must exist: the result leaves out those that do not.
     public func rights(toRead input: String, as group: String, toWrite outputs: [String]) -> KafkaRights {
         let reading = rightsToRead(input, as: group)
         let writing = rightsToWrite(outputs)
@@ -53,7 +53,7 @@ extension KafkaAdmin {
     }
 
     /// Whether a topic is there, asked by its name, which makes none: of one that the user may not see it is `failed`.
-    /// - Throws: `transient` when no broker answers in time, configuration errors.
+    /// - Throws: `transient` when no broker replies in time, configuration errors.
     public func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic {
         let forced = ["group.id": "grantor-check", "allow.auto.create.topics": "false"]
         return try withClient(RD_KAFKA_CONSUMER, forced: forced) { handle throws(KafkaError) in
@@ -115,7 +115,7 @@ extension KafkaAdmin {
     }
 
     /// Commits an offset of a partition that does not exist, without membership in the group.
-    /// - Returns: The broker's answer.
+    /// - Returns: The broker's reply.
     private func commitNowhere(_ topic: String, _ handle: ClientHandle) throws(KafkaError) -> rd_kafka_resp_err_t {
         let queue = try ClientQueue.consumerControl(handle)
         let list = try PartitionList(offsets: [TopicPartition(topic: topic, partition: .max): 0])
@@ -170,7 +170,7 @@ extension KafkaAdmin {
     }
 
     /// Sends an empty record that is refused whatever it holds.
-    /// - Returns: The broker's answer.
+    /// - Returns: The broker's reply.
     private func refusedRecord(_ topic: String, _ handle: ClientHandle) throws(KafkaError) -> rd_kafka_resp_err_t {
         let queue = try ClientQueue.main(handle)
         guard let one = rd_kafka_topic_new(handle.pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
@@ -206,7 +206,7 @@ extension KafkaAdmin {
 
     private static let clusterRefusal = RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue
 
-    /// Waits for the event that answers a question.
+    /// Waits for the event with a question's reply.
     /// - Throws: `transient` (`_TIMED_OUT`) if none does in the time for one.
     private func wait<Answer>(
         for queue: ClientQueue, _ answer: (borrowing ClientEvent) -> Answer?
@@ -221,7 +221,7 @@ extension KafkaAdmin {
 }
 
 extension KafkaError {
-    /// A question that became pointless by another question's answer.
+    /// A question that became pointless by another question's reply.
     public static var unasked: KafkaError {
         .transient(KafkaFailure(code: 0, name: "NOT_ASKED", text: "another right comes first"))
     }

@@ -26,7 +26,7 @@ public struct KafkaAdmin: Sendable {
     /// The cluster's brokers, and the topics that the credentials may see.
     ///
     /// All topics are asked for: naming one would make some brokers create it.
-    /// - Throws: `transient` when no broker answers in time, configuration errors, `resourcesExhausted`.
+    /// - Throws: `transient` when no broker replies in time, configuration errors, `resourcesExhausted`.
     public func describe() throws(KafkaError) -> KafkaClusterDescription {
         try withClient { handle throws(KafkaError) in
             try untilSettled { () throws(KafkaError) in try describe(handle) }

@@ -5,7 +5,7 @@ internal import Threading
 /// How often a question is asked whose reply is not the broker's last one. Pure.
 ///
 /// A broker that has just started, or that takes over a partition or a group, says so (``KafkaError/isForTheMoment``).
-/// After some of these answers librdkafka asks again by itself, and it hands others on.
+/// After some of these replies librdkafka asks again by itself, and it hands others on.
 struct RepeatedQuestion {
     /// Most tries, whatever time there is.
     static let maxTries = 200
@@ -51,7 +51,7 @@ extension KafkaAdmin {
     /// - Parameters:
     ///   - unsettled: the part of a reply that is for the moment, if there is one.
     ///   - ask: one try, with a time limit of its own.
-    /// - Returns: the last answer, settled or not.
+    /// - Returns: the last reply, settled or not.
     package func untilSettled<Value>(
         unsettled: (Value) -> KafkaError? = { _ in nil }, _ ask: () throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {

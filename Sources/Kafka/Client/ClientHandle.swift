@@ -64,10 +64,10 @@ package final class ClientHandle: @unchecked Sendable {
     /// before the next one.
     ///
     /// A removed partition counts as started until librdkafka's main thread has taken the reply to its stop from its
-    /// own queue. A change that comes before asks it to stop a second time. The second answer ends the process, by an
+    /// own queue. A change that comes before asks it to stop a second time. The second reply ends the process, by an
     /// assertion (`rktp->rktp_started`) or by SIGSEGV. librdkafka up to 2.15 does so (its issue 5573). Two assignments
     /// without a pause between end it within 20 ms. The thread takes its queue in order: the first question comes back
-    /// behind the stops, the second behind their answers.
+    /// behind the stops, the second behind their replies.
     func waitForAssignment() {
         for _ in 0..<2 {
             var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
@@ -91,7 +91,7 @@ package final class ClientHandle: @unchecked Sendable {
     /// `ListConsumerGroupOffsets` (KIP-222) would not wait. In librdkafka 2.0 it ends the process while a coordinator
     /// moves or loads, by an assertion (`eonce->refcnt > 0`). If the client has no group, librdkafka ends the process
     /// by SIGSEGV.
-    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
+    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not reply within
     ///   `timeout`.
     func committedOffsets(
         _ partitions: some Collection<TopicPartition>, timeout: Duration
@@ -106,7 +106,7 @@ package final class ClientHandle: @unchecked Sendable {
 
     /// The ends of partitions, as readers of committed transactions see them. Asks their leaders and waits. Partitions
     /// whose leader refuses are left out.
-    /// - Throws: `transient` when not all answered within `timeout`.
+    /// - Throws: `transient` when not all replied within `timeout`.
     func endOffsets(
         _ partitions: some Collection<TopicPartition>, timeout: Duration
     ) throws(KafkaError) -> [TopicPartition: Int64] {

@@ -131,7 +131,7 @@ extension ConsumerLoop {
     }
 
     /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of some
-    /// partitions wakes the brokers' threads, and each then checks how much it may fetch. Nobody waits for the answers.
+    /// partitions wakes the brokers' threads, and each then checks how much it may fetch. Nobody waits for the replies.
     private func remindBrokers(of partitions: [TopicPartition]) {
         guard !KafkaConsumerConfiguration.hasQueueBackoff else { return }
         // One by one: a partition without a leader would keep the others from being asked.

@@ -38,7 +38,7 @@ final class ConsumerLoop {
     /// The partitions that were granted and not read when the latest statistics came.
     private var unread: Set<TopicPartition> = []
     private var asksAgainAt = Instant.now
-    /// The group was asked to let this client in and has not answered yet.
+    /// The group was asked to let this client in and has not replied yet.
     var isJoining = true
     /// The group has granted something, if only nothing.
     var hadAssignment = false
@@ -285,7 +285,7 @@ extension ConsumerLoop {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: grant(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS: revoke(partitions)
         default:
-            // Documented answer to anything else: synchronise by giving up everything.
+            // Documented reaction to anything else: synchronise by giving up everything.
             report(KafkaError(code))
             isJoining = true
             let all = assignment.granted

@@ -27,7 +27,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// The time after which the group does without a member that is silent. A worker that is killed leaves its
     /// partitions unread for so long.
     static let sessionTimeout = Duration.seconds(15)
-    /// librdkafka waits for the answer to a join for this time and a few seconds. The group waits so long for a member
+    /// librdkafka waits for the reply to a join for this time and a few seconds. The group waits so long for a member
     /// to rejoin. The owner thread turns every second whatever its owner does, so the time can be short. With
     /// librdkafka's default of five minutes, a coordinator that froze during a join stopped a whole group for 82 s.
     static let maxPollInterval = Duration.seconds(20)

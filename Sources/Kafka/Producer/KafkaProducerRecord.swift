@@ -41,7 +41,7 @@ public enum KafkaRefusal: Error, Hashable {
     /// The client met a fatal error (fenced, or its sequence numbers do not fit), and is replaced. The caller tries
     /// again; the record may stand there.
     case clientReplaced
-    /// The producer was closed before the answer came. The record may stand there.
+    /// The producer was closed before the reply came. The record may be on the topic.
     case closed
     /// Anything else, most of it for the broker's administrator. The caller tries again later.
     case other(KafkaFailure)

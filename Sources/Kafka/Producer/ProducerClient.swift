@@ -98,7 +98,7 @@ final class ProducerClient {
     }
 
     /// Ends the use of the client, whose handle the caller destroys.
-    /// - Returns: the tokens that got no answer.
+    /// - Returns: the tokens without a report.
     func release() -> [UInt64] {
         queue.stopSignalling()
         for topic in topics { rd_kafka_topic_destroy(topic) }
@@ -181,7 +181,7 @@ extension ClientProperties {
             "compression.codec": "lz4",
             // A quarantined record has its original size; the topic has the limit.
             "message.max.bytes": String(4 << 20),
-            // Beyond it the answer to a record is `full`.
+            // Beyond it the result for a record is `full`.
             "queue.buffering.max.kbytes": String(32 << 10),
             // A topic that is missing is named as such before its records' time is over.
             "topic.metadata.propagation.max.ms": "5000",

@@ -3,7 +3,7 @@ import Glibc
 import Ledger
 import Scheduling
 
-/// A connection of libpq's in pipeline mode: any number of statements go out together, and their answers come back
+/// A connection of libpq's in pipeline mode: any number of statements go out together, and their replies come back
 /// together. For one thread at a time.
 ///
 /// No call waits longer than its limit, however dead the network is. Only the look-up of a host's name has limits of
@@ -79,7 +79,7 @@ final class PostgresConnection {
     /// Until the end of the call under way; a whole call's time outside of one.
     var timeLeft: Duration { callEnds.map { $0 - .now } ?? settings.call }
 
-    /// Sends statements in one message with one Sync, and waits for all answers: one round trip. They are one
+    /// Sends statements in one message with one Sync, and waits for all replies: one round trip. They are one
     /// transaction, unless `BEGIN` or `COMMIT` is among them.
     ///
     /// - Returns: One result for each statement.
@@ -181,7 +181,7 @@ final class PostgresConnection {
         throw refusal
     }
 
-    /// Sends steps and a Sync, and takes all answers up to that Sync's.
+    /// Sends steps and a Sync, and takes all replies up to that Sync's.
     private func exchange(_ steps: [Step]) throws(PostgresFailure) -> [PostgresResult] {
         for step in steps { guard send(step) == 1 else { throw lost() } }
         guard PQpipelineSync(handle) == 1 else { throw lost() }
@@ -234,7 +234,7 @@ final class PostgresConnection {
     // MARK: The wire
 
     /// The next result; nil at the end of one statement's. Sends and receives by turns, because the server stops
-    /// reading while its answers are not taken.
+    /// reading while its replies are not taken.
     private func next() throws(PostgresFailure) -> PostgresResult? {
         while true {
             let unsent = PQflush(handle)

@@ -19,7 +19,7 @@ enum PostgresFailure: Error, Hashable, Sendable {
     case server(state: String, message: String, statement: Int)
     /// The connection broke. It is not known whether a commit under way took effect.
     case lost(String)
-    /// No answer came in time, so the connection was closed. As for `.lost`, a commit is in doubt.
+    /// No reply came in time, so the connection was closed. As for `.lost`, a commit is in doubt.
     case deadline
     /// The connection broke in an earlier call.
     case closed
@@ -165,8 +165,8 @@ extension PostgresFailure {
     }
 
     /// Reads libpq's message about a connection that did not come about. A line stands for each address that was tried,
-    /// and a server's own answer looks like `FATAL: 28P01: password authentication failed`. The last reply counts;
-    /// where there is none, each address is named.
+    /// and a server's own reply looks like `FATAL: 28P01: password authentication failed`. The last reply counts; where
+    /// there is none, each address is named.
     init(opening message: String) {
         // Lines that begin with a tab are hints.
         let lines = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }

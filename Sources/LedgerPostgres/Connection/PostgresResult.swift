@@ -1,6 +1,6 @@
 import CLibpq
 
-/// The server's answer to one statement, values in binary form. It owns libpq's memory and stays on its connection's
+/// The server's reply to one statement, values in binary form. It owns libpq's memory and stays on its connection's
 /// thread, also when the connection is closed.
 final class PostgresResult {
     private let result: OpaquePointer

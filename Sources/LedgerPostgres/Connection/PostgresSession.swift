@@ -2,7 +2,7 @@ import Scheduling
 
 /// The limits of time, and the requirements of a server.
 struct PostgresSettings: Hashable, Sendable {
-    /// A call, from its first byte to its last answer. The server's limits should end before.
+    /// A call, from its first byte to its last reply. The server's limits should end before.
     var call = Duration.seconds(20)
     /// All of an opening, whatever hosts there are; nil where only each host and call has a limit.
     var opening: Duration?
