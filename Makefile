@@ -101,7 +101,7 @@ sanitize: ## Look for data races and misused memory in the wrappers, the mailbox
 	SWIFT="$(SWIFT)" scripts/sanitize.sh thread
 	SWIFT="$(SWIFT)" scripts/sanitize.sh address
 
-# What is fuzzed, and how long each.
+# The targets of fuzzing, and the seconds of each.
 FUZZ_TARGETS ?= $(notdir $(wildcard Tools/Fuzzing/cases/*))
 FUZZ_SECONDS ?= 60
 

@@ -20,7 +20,7 @@ from confluent_kafka import Consumer, KafkaException
 
 GRANTED, FAILED = "purchases.granted", "purchases.failed"
 PENDING = os.environ.get("PENDING_TOPIC")
-# What this program knows. A later version of an event comes beside it, on the same topic.
+# The types that this program knows. A later version of an event comes beside the known one, on the same topic.
 TYPES = {f"com.grantor.purchase.{word}.v1" for word in ("granted", "failed", "pending")}
 # Purchases of Apple's sandbox were made without money.
 GIVES_SANDBOX = os.environ.get("GIVE_SANDBOX") == "yes"

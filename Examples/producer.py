@@ -86,7 +86,7 @@ def send(connection, producer):
         for bundle, submission_id, user, claim in rows:
 
             def delivered(error, _, row=(bundle, submission_id)):
-                # What is not acknowledged keeps its row unmarked, and is sent again.
+                # A claim without an acknowledgement keeps its row unmarked, and is sent again.
                 if error:
                     print(f"{row[1]}: {error}", file=sys.stderr)
                 else:

@@ -226,7 +226,7 @@ def play(stack, alerts, say):
     run("docker", "pause", *postgres)
     players.submit(*evidence)
     broken("PostgreSQL stands still", "GrantorReadingStopped")
-    # Those before were read, and wait for the ledger.
+    # The submissions before were read, and wait for the ledger.
     players.submit(*[players.signed() for _ in range(20)])
     broken("more comes than is read", "GrantorNothingRead")
     run("docker", "unpause", *postgres)

@@ -48,7 +48,7 @@ VERSION = re.compile(
 )
 
 
-# What stands in the checkout
+# The files of the checkout
 
 
 class Manifests:
@@ -134,7 +134,7 @@ def seconds(duration):
     return int(parts[1]) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[parts[2]] if parts else 0
 
 
-# What one document says
+# Each document by itself
 
 
 def check_schemas(manifests):
@@ -207,7 +207,7 @@ def check_jobs(manifests):
                 yield f"{path}: tries again after 78, which a person must mend"
 
 
-# What they say about each other
+# Documents compared with each other
 
 
 def check_workers(manifests):
@@ -322,7 +322,7 @@ def check_versions(manifests):
             yield f"{path}: names {sorted(found)}, and the program is {sorted(versions[VERSIONED[0]])}"
 
 
-# What the program says
+# Documents on the real program
 
 
 class Program:

@@ -52,7 +52,7 @@ def get(url):
         return answer.read().decode()
 
 
-# What the files say
+# The files by themselves
 
 
 def text(path):
@@ -122,7 +122,7 @@ def names_are_the_programs(exposed):
                     yield f"{place}: {label} is never {value}"
 
 
-# What a real worker says
+# The files beside a real worker
 
 
 def metrics_follow_conventions(exposed):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the passwords that docker-compose.yml needs, in config/secrets. Those that are there stay as they are.
+# Makes the passwords that docker-compose.yml needs, in config/secrets. Existing ones stay as they are.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -23,7 +23,7 @@ packages=.build/packages
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
-# What the program is linked with must be what the package depends on.
+# The package must depend on the libraries that the program is linked with.
 depends=" $(sed -n '/^Depends: /{ s///; s/([^)]*)//g; s/[,|]/ /g; p }' deploy/debian/control) "
 for library in $(objdump -p "$program" | awk '$1 == "NEEDED" { print $2 }'); do
     case "$library" in

@@ -76,7 +76,7 @@ def play(folder, programs, say):
                 (own["etc"] / "apps.yaml").write_text(content, encoding="utf-8")
                 (own["etc"] / "secrets" / "shared-secret").write_text("0123456789abcdef0123456789abcdef", encoding="utf-8")
                 continue
-            # What stays until Ctrl-C stays beside the next commands.
+            # A program that runs until Ctrl-C runs beside the next commands.
             content = re.sub(r"^grantor run$", "grantor run 2>> worker.log &", content, flags=re.MULTILINE)
             before, consumer, after = content.partition("kafka-console-consumer.sh")
             shell.run(before)

@@ -1,11 +1,10 @@
 import Contract
 
-/// The forms of evidence that senders take for each other, told by their first bytes. For the detail of a refusal: it
-/// decides nothing.
+/// The forms of evidence that senders mistake for each other, known by their first bytes. For the detail of a refusal:
+/// it decides nothing.
 enum EvidenceForm: Hashable, Sendable {
     case signedTransaction
     case appReceipt
-    /// ``TransactionReceipt``.
     case transactionReceipt
     /// A payload of Unity's, a transaction as JSON, or a whole reply of Apple's; also in base64.
     case json
@@ -20,7 +19,7 @@ enum EvidenceForm: Hashable, Sendable {
     /// Bytes at the beginning of a text that are looked at.
     private static let head = 64
 
-    /// Nil where the first bytes tell nothing.
+    /// Nil where the first bytes show nothing.
     init?(of text: EvidenceText) {
         let around = Array(" \t\r\n\"".utf8)
         let beginning = text.bytes.drop { around.contains($0) }.prefix(Self.head)
@@ -59,7 +58,7 @@ enum EvidenceForm: Hashable, Sendable {
         }
     }
 
-    /// A sentence that says what a text is, and where it belongs.
+    /// A sentence about a text's form, and where it belongs.
     var advice: String {
         switch self {
         case .signedTransaction: "It is a signed transaction: send it as signedTransaction."

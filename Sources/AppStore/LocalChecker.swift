@@ -1,7 +1,7 @@
 public import Contract
 
-/// The local check: the part of verification that asks nobody. Decides about evidence by its form, Apple's signatures
-/// and the app's rules, and names the question to Apple where one is needed.
+/// The local check: the part of verification without a call to Apple. Decides about evidence by its form, Apple's
+/// signatures and the app's rules, and names the question to Apple where one is needed.
 public struct LocalChecker: Sendable {
     public enum Outcome: Sendable {
         /// Verified, rejected, signed ahead of our clock, or held because the app lacks a key.
@@ -124,8 +124,8 @@ public struct LocalChecker: Sendable {
         return decideLocally(receipt, subject)
     }
 
-    /// Of a receipt in the style of iOS 6 only verifyReceipt can tell whether it is Apple's. One that waits goes on to
-    /// be asked about there, also where the app's setting has changed: our own configuration fails no purchase.
+    /// Only verifyReceipt can tell whether a receipt in the style of iOS 6 is Apple's. A receipt that waits is still
+    /// asked about there after the app's setting has changed: our own configuration fails no purchase.
     private func check(
         _ receipt: TransactionReceipt, _ text: ReceiptText, _ submission: inout Submission, _ rules: AppRules,
         isRow: Bool, at now: Timestamp
@@ -157,7 +157,7 @@ public struct LocalChecker: Sendable {
         {
             return askServerAPI(question.otherwise(verdict))
         }
-        // The receipt will never hold what it does not hold now.
+        // The receipt will never hold another purchase.
         if case .doubt(_, let end) = verdict { return .concluded(end.verdict) }
         return .concluded(verdict)
     }
@@ -260,7 +260,7 @@ public struct LocalChecker: Sendable {
 }
 
 extension AppReceipt {
-    /// The transactions of the receipt's first purchases, as far as each can be read.
+    /// The readable transactions of the receipt's first purchases.
     fileprivate func firstTransactionIDs(_ count: Int) -> [TransactionID] {
         purchaseSets.prefix(count).compactMap { ReceiptAttributes(set: $0)?.text(ReceiptPurchase.transactionIDType) }
             .map { TransactionID(reading: $0) }

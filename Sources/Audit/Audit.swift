@@ -6,19 +6,18 @@ import Threading
 
 /// Compares a ledger with its topics. Changes nothing, and may run beside workers.
 ///
-/// The order of its looks is what lets workers go on meanwhile. Every rule says "if this, then that", where that is
-/// made first and never taken back. So an audit looks for this first, and for that afterwards:
+/// The order of its looks lets workers go on meanwhile. Every rule says "if A, then B", where B is made before A and
+/// never taken back. So an audit looks for A first, and for B afterwards:
 ///
 /// 1. *How far the input is complete*: the group's offsets and the ledger's checkpoints. A record below has its outcome
-///    in the ledger, and its events were acknowledged or are owed.
-/// 2. *The rows of the outbox.* An event that was owed is still owed now, or was acknowledged before.
-/// 3. *Where the topics end.* So every event of 1 that 2 has not is below these ends. A record of a topic of events has
-///    its row already.
-/// 4. *The rows*, in the order of ``AuditedTable``, and *the records* below the ends.
-/// 5. *Where the topics begin by now*, each once it was read. What has left it meanwhile may have been missed.
+/// in the ledger, and its events were acknowledged or are owed. 2. *The rows of the outbox.* An event that was owed is
+/// still owed now, or was acknowledged before. 3. *Where the topics end.* So every event of 1 that is not in 2 is below
+/// these ends. A record of a topic of events has its row already. 4. *The rows*, in the order of ``AuditedTable``, and
+/// *the records* below the ends. 5. *Where each topic begins by now*, once it was read. Records that left it meanwhile
+/// may have been missed.
 ///
-/// Rows that come meanwhile, from `retries`, seem to have no event. So what does not fit is looked at again: its row,
-/// the outbox, and then the topics behind the ends of 3.
+/// Rows that come meanwhile, from `retries`, seem to have no event. So the audit looks at each suspicion again: at its
+/// row, at the outbox, and then at the topics behind the ends of 3.
 public struct Audit: Sendable {
     private let topics: any AuditedTopics
     private let names: [Topic: String]
@@ -45,10 +44,10 @@ public struct Audit: Sendable {
     /// Runs once.
     /// - Parameters:
     ///   - since: Rows, events and records of earlier moments are not looked at; nil for all there is.
-    ///   - judged: ``AuditReport/judged`` of an audit from before, of which nothing was missed: records that it has
-    ///     looked at may have left the input topic since.
+    ///   - judged: ``AuditReport/judged`` of a former audit that missed nothing. Records that it has looked at may have
+    ///     left the input topic since.
     ///   - now: The moment of the start, by this host's clock.
-    ///   - progress: Told of at least twice a second, on this thread.
+    ///   - progress: Called at least twice a second, on this thread.
     public func run(
         since: Timestamp? = nil, judged: [TopicPartition: Int64] = [:], now: Timestamp,
         progress: (AuditProgress) -> Void = { _ in }

@@ -95,7 +95,7 @@ struct AuditPlan {
         for (topic, error) in reading.unreadable { try cannotRead(topic, error) }
     }
 
-    /// Tells, once of each topic, that it cannot be read.
+    /// Reports, once for each topic, that it cannot be read.
     private mutating func cannotRead(_ topic: Topic, _ error: KafkaError) throws(AuditError) {
         guard error.isOneTopics else { throw .kafka(error) }
         guard blindTopics.insert(topic).inserted else { return }
@@ -165,8 +165,8 @@ struct AuditPlan {
         return Read(records: records, facts: try spool.finish())
     }
 
-    /// Asks what a topic still holds once it was read. Records leave it at any time, and a reader that comes too late
-    /// goes on at the oldest one without a word.
+    /// Asks which records a topic still holds after it was read. Records leave it at any time, and a reader that comes
+    /// too late silently goes on at the oldest record.
     private mutating func lookAtStarts(
         of stretches: [TopicPartition: Range<Int64>], _ topic: Topic, _ topics: any AuditedTopics
     ) throws(AuditError) {
@@ -267,7 +267,7 @@ extension Inconsistency {
         }
     }
 
-    /// About a record of a topic of events that no row tells, with the name that it says itself.
+    /// About a record of a topic of events without a row, with the name that the record says.
     init(withoutRow record: InputRecord, of topic: Topic, detail: String? = nil) {
         self.init(
             .eventWithoutRow, submissionID: topic == .failed ? record.subject.map { SubmissionID($0) } : nil,
@@ -277,7 +277,7 @@ extension Inconsistency {
 }
 
 extension KafkaError {
-    /// Whether it concerns one topic, such as its access rights or a damaged batch, and others can be read.
+    /// Whether it concerns one topic alone, such as its access rights or a damaged batch.
     var isOneTopics: Bool {
         switch self {
         case .denied, .rejected: true

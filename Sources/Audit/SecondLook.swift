@@ -3,7 +3,7 @@ import Cryptography
 import Kafka
 import Ledger
 
-/// Looks again at what does not fit, now that time has passed, and names what still does not.
+/// Looks at suspicions again, now that time has passed, and names those that stay.
 struct SecondLook {
     /// Most submissions that the ledger is asked about at once.
     private static let mostKeys = 100
@@ -48,7 +48,7 @@ struct SecondLook {
 
     // MARK: Rows
 
-    /// A row whose event nobody has met yet.
+    /// A row whose event was not met yet.
     private struct Untold {
         let row: AuditedRow
         let table: EventTable
@@ -79,8 +79,8 @@ struct SecondLook {
             case .noOutcome, .notQuarantined, .stray, .altered: continue
             }
         }
-        // A row may have come after the outbox was looked at, and its row of the outbox may be gone by now. Then it was
-        // told: behind the ends of the first look.
+        // A row may have come after the look at the outbox, and its row of the outbox may be gone by now. Then its
+        // event was published, behind the ends of the first look.
         var scratch = AuditBytes()
         for table in EventTable.allCases where !untold.isEmpty {
             let isWhole = try readBehind(table.topic) { record in
@@ -128,7 +128,7 @@ struct SecondLook {
         return record.owed.first { $0.key == key }
     }
 
-    /// Reads what has come to a topic since the first look.
+    /// Reads the records that have come to a topic since the first look.
     /// - Returns: Whether all of that was still there.
     private func readBehind(_ topic: Topic, _ take: (InputRecord) -> Void) throws(AuditError) -> Bool {
         guard let name = plan.names[topic], !plan.blindTopics.contains(topic) else { return true }
@@ -162,7 +162,7 @@ struct SecondLook {
 
     // MARK: Records
 
-    /// The records of suspicions, as they stand there. Nothing is said about those that have left their topic.
+    /// The records of suspicions, as they stand there, without those that have left their topic.
     private mutating func records(
         of suspicions: [Judge.Suspicion], _ kinds: Set<Judge.Suspicion.Kind>
     ) throws(AuditError) -> [(suspicion: Judge.Suspicion, record: InputRecord)] {
@@ -226,8 +226,8 @@ struct SecondLook {
         }
     }
 
-    /// Whether answers of before may be missing. Commands and workers that take answers away are written down before the
-    /// first one goes. This is asked once answers were missed, so it knows of those who began during the audit, too.
+    /// Whether earlier answers may be missing. Commands and workers that delete answers are noted before the first one
+    /// goes. This is asked once answers were missed, so it knows of deletions that began during the audit, too.
     private func forgottenBefore() throws(AuditError) -> Timestamp? {
         AuditWindow.forgotten(
             by: try ledger.asking { ledger throws(LedgerError) in try ledger.actions(on: nil) })
@@ -286,7 +286,7 @@ struct SecondLook {
         let forgottenBefore = try forgottenBefore()
         var gone = 0
         for (record, reading) in missed.values.joined().sorted(by: { $0.record.origin < $1.record.origin }) {
-            // A record may be quarantined whatever is in it.
+            // Any record may be quarantined, whatever its content.
             if let retained, record.timestamp.map({ $0 < retained }) ?? true {
                 gone += 1
             } else if case .unreadable(let reason) = reading {

@@ -1,7 +1,7 @@
 /// A program, or one of its commands: its name, its help, and either subcommands or the parameters and the code that
 /// runs.
 ///
-/// A command is a value. Nothing is found by reflection, so all that a command line may hold stands in one place.
+/// A command is a value. Nothing is found by reflection, so the declaration has all that a command line may hold.
 public struct Command<Context>: Sendable {
     /// Carries the command out.
     /// - Throws: how the program ends if not with ``ExitStatus/done``.

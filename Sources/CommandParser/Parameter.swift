@@ -51,12 +51,12 @@ public struct Parameter<Value: Sendable>: AnyParameter {
         Self(.flag, name, .text, help) { !$0.isEmpty }
     }
 
-    /// A value that is known by its place, and must be given.
+    /// A value that is known by its position, and must be given.
     public static func argument(_ name: String, _ value: ValueForm<Value>, help: String) -> Self {
         Self(.argument, name, value, help, isRequired: true) { $0.last.flatMap(value.read) }
     }
 
-    /// A value that is known by its place, and may be left out.
+    /// A value that is known by its position, and may be left out.
     public static func argument<Element>(
         _ name: String, _ value: ValueForm<Element>, help: String
     ) -> Self where Value == Element? {
@@ -70,7 +70,7 @@ public struct Parameter<Value: Sendable>: AnyParameter {
         return option
     }
 
-    /// The option with the word behind it as its value even if that begins with a hyphen, as ids of users may.
+    /// The option with the next word as its value, even if the word begins with a hyphen, as ids of users may.
     public func takingHyphens() -> Self {
         var option = self
         option.form.takesHyphens = true

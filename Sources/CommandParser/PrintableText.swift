@@ -7,8 +7,8 @@ public enum PrintableText {
         return String(printable)
     }
 
-    /// A JSON text with an escape in the place of every character behind ASCII's that could break a line or steer a
-    /// terminal; what is ASCII is JSON's own to escape, but for DEL.
+    /// A JSON text with escapes for all characters beyond ASCII that could break a line or steer a terminal, and for
+    /// DEL. JSON itself escapes the other characters of ASCII.
     public static func escapedInJSON(_ json: String) -> String {
         guard json.utf8.contains(where: { $0 >= 0x7F }) else { return json }
         var escaped = ""

@@ -176,7 +176,7 @@ public struct CommandFailure: Error, Hashable {
         return .usage("\(kind) '\(shown(word))'\(meant)")
     }
 
-    /// Longest piece of a command line that is repeated: evidence pasted in the place of a file is longer.
+    /// Longest piece of a command line that is repeated: evidence pasted instead of a file's name is longer.
     private static let maxShown = 60
 
     /// A word of the command line in one line, cut if it is long.

@@ -1,11 +1,11 @@
-/// The word that somebody may have meant who wrote another one.
+/// The known word that a misspelt one may mean.
 enum Suggestion {
     /// Longest word that is compared.
     private static let mostLetters = 40
 
-    /// The known word that is closest to a misspelt one, the first of several; nil if none is close. One is close that
-    /// begins with the word, from three letters on, or that takes few changes: one for each three letters, at most
-    /// three.
+    /// The known word that is closest to a misspelt one, the first of several; nil if none is close. A known word is
+    /// close if it takes few changes: one for each three letters, at most three. From three letters on, it is also
+    /// close if it begins with the word.
     static func closest(to word: String, of known: [String]) -> String? {
         let letters = Array(word)
         guard (2...mostLetters).contains(letters.count) else { return nil }

@@ -129,10 +129,10 @@ public enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The URL of a database, as libpq reads it. It may hold a password, so only its hosts and its database are shown, and
-/// none of it where the two do not stand in their plain form.
+/// The URL of a database, as libpq reads it. It may hold a password, so only its hosts and its database are shown. If
+/// these do not stand in their plain form, nothing is shown.
 public struct PostgresURL: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-    /// The URL itself, for the one place that needs it.
+    /// The URL itself, for the one caller that needs it.
     public let revealed: String
     /// Nil if no file of it is named.
     public internal(set) var password: PasswordFile?
@@ -144,7 +144,7 @@ public struct PostgresURL: Hashable, Sendable, CustomStringConvertible, CustomRe
     }
 
     public var description: String {
-        // In a URL that its writer mistook, a piece of the password may stand in any place.
+        // In a URL with a mistake, a piece of the password may stand anywhere.
         let parts = revealed.drop { $0 != "/" }.dropFirst(2).split(
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let user = parts[0].split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)

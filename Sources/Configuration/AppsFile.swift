@@ -11,10 +11,10 @@ public struct ConfiguredApp: Hashable, Sendable {
     public let receipts: ReceiptMethod
     /// Nil if the app has no key; then nothing can be looked up.
     public let serverAPI: ServerAPIAccess?
-    /// Hears of each grant first; nil if events are all that tells of them.
+    /// Hears of each grant first; nil if only events name grants.
     public let fulfilment: FulfilmentService?
 
-    /// The app as verifying its purchases needs it. Each call makes one with tokens of its own, so keep it.
+    /// The app as verifying its purchases needs it. Keep it: each call makes one with tokens of its own.
     public func makeRules() -> AppRules {
         AppRules(
             app: app, receipts: receipts, sharedSecrets: sharedSecrets, serverAPI: serverAPI?.credentials,
@@ -24,7 +24,7 @@ public struct ConfiguredApp: Hashable, Sendable {
 
 public struct ServerAPIAccess: Hashable, Sendable {
     public let credentials: ServerAPICredentials
-    /// The part of the calls that Apple lets the app make which is the workers' of the ledger: above 0, at most 1.
+    /// The part of Apple's limit of calls for the app that the ledger's workers may use: above 0, at most 1.
     public let share: Double
     /// Age from which on a signed transaction is looked up before it is granted; nil for never.
     public let confirmsSignedTransactionsOlderThan: Duration?

@@ -1,7 +1,6 @@
 import CommandParser
 
-/// Why the configuration cannot be used. The remedy is always the operator's: mend the place that is named, start
-/// again.
+/// Why the configuration cannot be used. The remedy is always the operator's: mend the named place, start again.
 public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     /// One line that names the place and never a value, because a value may be a secret. Files are named by their
     /// paths.
@@ -62,7 +61,7 @@ public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
         let text: String
 
         static let notThere = Self(text: "there is no such file")
-        /// Of a folder on the way to it, perhaps.
+        /// Perhaps of a folder on the way to it.
         static let forbidden = Self(text: "this user may not read the file, or not enter its folder")
         static let folder = Self(text: "it is a folder, not a file")
         static let special = Self(text: "it is a pipe, a socket, a device or a terminal, not a file")
@@ -124,8 +123,7 @@ public struct SettingName: Hashable, Sendable, CustomStringConvertible {
 
 /// Rules for every value, wherever it stands.
 enum CheckedText {
-    /// The text as it is, unless it is empty, holds a control character, or is what is left of bytes that are not
-    /// UTF-8.
+    /// The text as it is, unless it is empty, holds a control character, or comes from bytes that are not UTF-8.
     static func check(_ text: String, _ place: ConfigurationError.Place) throws(ConfigurationError) -> String {
         // A value that is set and empty was lost on its way here, most likely.
         guard !text.isEmpty else { throw .refused(place, requirement: "set, not empty") }

@@ -31,7 +31,7 @@ enum TextFile {
 
     /// As ``read(_:maxBytes:namedBy:)``, for files with secrets.
     ///
-    /// A byte order mark and NUL bytes are refused: no editor shows them, and they make another secret of one.
+    /// A byte order mark and NUL bytes are refused: no editor shows them, and with them the secret is another one.
     static func readPlain(
         _ path: String, maxBytes: Int, namedBy place: ConfigurationError.Place?
     ) throws(ConfigurationError) -> String {
@@ -89,8 +89,8 @@ enum SecretFile {
     /// Reads a secret that a file of settings names, without the line breaks at its end.
     ///
     /// Characters that no editor shows are refused, because they make another secret of one. So is a path that names no
-    /// file. It may be the secret itself, written where its path belongs, so it is shown only if it begins with a
-    /// folder that is there.
+    /// file. The text may be the secret itself, written instead of its path. So it is shown only if it begins with an
+    /// existing folder.
     /// - Parameter path: absolute, or relative to the folder of `file`.
     static func read(
         _ path: String, besides file: String, namedBy place: ConfigurationError.Place
@@ -138,7 +138,7 @@ public struct SecretText: Hashable, Sendable, RedactedSecret {
 
     public init(_ text: String) { self.text = text }
 
-    /// The secret itself, for the one place that needs it.
+    /// The secret itself, for the one caller that needs it.
     public func revealed() -> String { text }
 }
 

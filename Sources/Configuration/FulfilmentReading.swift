@@ -2,7 +2,7 @@ import CommandParser
 import Fulfilment
 
 extension AppReading {
-    /// One, and the next one while the service is told to accept it.
+    /// One secret, and the next one while the service learns to accept it.
     static let mostSigningSecrets = 2
     /// A shorter secret could be found by trying.
     static let leastSecretBytes = 16
@@ -11,7 +11,7 @@ extension AppReading {
     static let callsAtOnce = 1...1000
     static let usualCallsAtOnce = 50
 
-    /// The inventory service that hears of the app's grants; nil where events are all that tells of them.
+    /// The inventory service that hears of the app's grants; nil where only events say them.
     func fulfilment() throws(ConfigurationError) -> FulfilmentService? {
         guard let service = try entry.mapping("fulfillment") else { return nil }
         try service.allow(["url", "secretFiles", "timeout", "maxInFlight", "caFile"])

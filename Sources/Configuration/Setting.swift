@@ -71,7 +71,7 @@ extension Setting {
 }
 
 extension ValueForm {
-    /// Reads a text of some place, or refuses it by its place.
+    /// Reads a text, or refuses it by naming its place.
     fileprivate var reading: Setting<Value>.Read {
         { text, place throws(ConfigurationError) in
             guard let value = read(text) else { throw .refused(place, requirement: requirement) }
@@ -100,8 +100,8 @@ public struct SettingValues: Sendable {
     let fileValues: [String: FileValue]
 
     /// The setting's value, or its default.
-    /// - Throws: for a text of another form, for a file that it names and this process cannot read, and for a required
-    ///   setting that nothing sets.
+    /// - Throws: for a text of another form, for a named file that this process cannot read, and for a required setting
+    ///   without a value.
     func value<Value>(_ setting: Setting<Value>) throws(ConfigurationError) -> Value {
         let place = place(setting.name)
         if let text = environment[setting.name.environmentName] {

@@ -24,7 +24,7 @@ enum Settings {
     static let groupInstanceID = Setting.optional(
         "kafka.groupInstanceId", .name, absent: "none",
         "a name for static membership, another for each worker, or `hostname`, see [below](#static-membership)")
-    /// In place of a name: the host's, such as a container's.
+    /// Stands for the host's name, such as a container's.
     static let hostname = "hostname"
     static let propertiesFile = Setting.file(
         "kafka.propertiesFile", absent: "none", "librdkafka properties, see [below](#kafka-properties)",
@@ -133,9 +133,9 @@ enum Settings {
         "apple.timeout", .duration(.seconds(1) ... .seconds(120)), default: .seconds(20),
         "a whole request, `1s` to `2m`, and not below `apple.connectTimeout`")
 
-    /// Each call has 12 KiB: enough for receipts of 8 KB with as many calls under way as may be, and some read ahead.
-    /// Larger ones take fewer calls at once, and no more memory. The least value of 8 MiB holds a single submission of
-    /// any size.
+    /// Each call has 12 KiB: enough for receipts of 8 KB with all calls under way, and some receipts read ahead. Larger
+    /// ones take fewer calls at once, and no more memory. The least value of 8 MiB holds a single submission of any
+    /// size.
     private static func inFlightBytes(maxCalls: Int) -> Int { max(8 << 20, maxCalls * (12 << 10)) }
 }
 
@@ -205,8 +205,8 @@ extension SettingValues {
     }
 
     /// Whether a variable is of the forms that Kubernetes makes up for a service, as of
-    /// <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>. One that ends with
-    /// `_PORT` could be a setting, so its value has to be an address of a protocol as well.
+    /// <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>. A variable that ends
+    /// with `_PORT` could be a setting, so its value has to be an address of a protocol as well.
     private static func isServiceLink(_ name: String, _ value: String) -> Bool {
         let port = /.+_PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?/
         let address = ["tcp://", "udp://", "sctp://"].contains { value.hasPrefix($0) }

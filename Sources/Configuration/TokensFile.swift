@@ -5,7 +5,7 @@ import Scheduling
 /// was there, and held at least one token, when the settings were read.
 public struct TokensFile: Hashable, Sendable, CustomStringConvertible {
     static let mostTokens = 100
-    /// Characters of a token. From 32 on nobody finds one by trying.
+    /// Characters of a token. From 32 characters on nobody finds one by trying.
     static let lengths = 32...256
     private static let maxBytes = 64 << 10
 
@@ -27,7 +27,7 @@ public struct TokensFile: Hashable, Sendable, CustomStringConvertible {
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
-            // Neither the line nor a piece of it is told: it may be a token but for a letter.
+            // The error shows no piece of the line, which may be a token except for a letter.
             guard lengths.contains(line.utf8.count), line.utf8.allSatisfy(isTokenByte) else {
                 throw .file(path, .noToken(line: index + 1), namedBy: place)
             }
@@ -58,8 +58,8 @@ public struct TokensFile: Hashable, Sendable, CustomStringConvertible {
         }
         let isSame = before.map { $0.tokens == tokens && $0.problem == problem } ?? false
         let generation = before.map { $0.generation + (isSame ? 0 : 1) } ?? 1
-        // A clock's tick is some milliseconds long, so a file can change within the one in which it was read. The cause
-        // of a problem may be elsewhere than in the file, such as too few descriptors, and passes without a change.
+        // A clock's tick is some milliseconds long, so a file can change within the tick in which it was read. A
+        // problem may have another cause than the file, such as too few descriptors, and pass without a change.
         let isSettled = problem == nil && stamp.map { WallClock.milliseconds - $0.changedAt > 2_000 } ?? false
         return TokensReading(
             tokens: tokens, problem: problem, generation: generation, stamp: stamp, isSettled: isSettled)
@@ -78,7 +78,7 @@ public struct TokensReading: Sendable {
     let isSettled: Bool
 }
 
-/// Changes when a file does, or when another one takes its place.
+/// Changes when a file changes or is replaced.
 struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64

@@ -30,9 +30,9 @@ extension ValueForm<String> {
         ValueForm(requirement) { $0.count <= maxLength ? $0 : nil }
     }
 
-    /// A name that tells one thing from another, such as a group's.
+    /// A name that identifies something, such as a group.
     ///
-    /// Two names that differ in characters that nobody sees would be two groups, and the workers of each would read
+    /// Two names that differ in invisible characters would be two groups, and the workers of each would read
     /// everything.
     static var name: Self {
         let maxBytes = 255

@@ -2,10 +2,11 @@ public import AppStore
 public import Contract
 public import Logging
 
-/// Everything a worker is told, read and checked once, before anything starts. Its parts go to those who need them.
+/// The whole configuration of a worker, read and checked once, before anything starts. Its parts go to those who need
+/// them.
 ///
-/// Commands that need one part read only that part from ``SettingValues``, so that a mistake elsewhere keeps nobody
-/// from looking into a ledger.
+/// Commands that need one part read only that part from ``SettingValues``. So a mistake elsewhere keeps nobody from
+/// looking into a ledger.
 public struct WorkerConfiguration: Sendable {
     public let kafka: KafkaSettings
     public let ledger: LedgerSettings

@@ -17,10 +17,10 @@ public enum SandboxPolicy: Hashable, Sendable {
     }
 }
 
-/// How the account token that Apple attests and the one that a submission claims must fit together.
+/// How the attested and the claimed account token must fit together.
 ///
-/// The app sets the token when it starts a purchase (`appAccountToken` of StoreKit). Apple has none for purchases that
-/// began in the App Store, for offer codes, and for clients that set none.
+/// The app sets the token when it starts a purchase (`appAccountToken` of StoreKit). Apple has no token for purchases
+/// that began in the App Store, for offer codes, and for clients that set none.
 public enum AccountTokenPolicy: String, Hashable, Sendable, CaseIterable {
     /// The claim must name the token that Apple attests, if Apple attests one. A claim without it is held.
     case match
@@ -38,7 +38,7 @@ public enum UnlistedProductsPolicy: String, Hashable, Sendable, CaseIterable {
     case fail
 }
 
-/// Whether another submission for a purchase that its user was granted before publishes the granted event once more.
+/// Whether a repeat publishes the granted event once more.
 public enum RepeatPolicy: String, Hashable, Sendable, CaseIterable {
     /// The same event, marked by the header `grantor-repeat-of`.
     case publish
@@ -60,7 +60,7 @@ public struct App: Hashable, Sendable {
     public enum Products: Hashable, Sendable {
         /// Every attested product, as one unit of an item of its own name.
         case any
-        /// The listed products, each with what it gives.
+        /// The listed products, each with its items.
         case catalogue([ProductID: Product])
     }
 

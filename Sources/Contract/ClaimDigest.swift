@@ -38,7 +38,7 @@ public struct ClaimDigest: Hashable, Comparable, Sendable, CustomStringConvertib
 
     public static func < (first: Self, second: Self) -> Bool { first.digest < second.digest }
 
-    /// Digests a malformed submission: all of its bytes, because its members cannot be told apart for certain.
+    /// Digests a malformed submission: all of its bytes, because its members are not certain.
     init(malformed value: [UInt8]) {
         var hash = SHA256()
         hash.update(Array("malformed/1".utf8))
@@ -46,7 +46,7 @@ public struct ClaimDigest: Hashable, Comparable, Sendable, CustomStringConvertib
         digest = hash.finish()
     }
 
-    /// Hashes what was gathered, then the evidence where it lies.
+    /// Hashes the gathered bytes, then the evidence without a copy.
     private static func finish(_ evidence: ArraySlice<UInt8>, behind text: inout [UInt8], into hash: inout SHA256) {
         appendLength(evidence.count, to: &text)
         hash.update(text)

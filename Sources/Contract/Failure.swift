@@ -21,7 +21,7 @@ public enum FailureReason: String, Hashable, Sendable, CaseIterable {
     case abandonedByOperator = "abandoned_by_operator"
 }
 
-/// A definite "no", with what a support person needs to explain it.
+/// A definite "no", with the words by which support staff can explain it.
 public struct Rejection: Hashable, Sendable {
     public let reason: FailureReason
     /// One sentence for people. Never holds a receipt, a token or a secret.
@@ -54,7 +54,7 @@ public final class Failure: Sendable, Hashable {
     public let failedAt: Timestamp
     /// How often verification was tried; 0 when it failed before it.
     public let attempts: Int
-    /// Of what was claimed: the same claim stays failed, another one under the same id may be granted.
+    /// The claim's digest: the same claim stays failed, and another one under the same id may be granted.
     public let digest: ClaimDigest
     public let origin: Origin
     public let format: EventFormat
@@ -113,7 +113,7 @@ public enum FailedEvent {
     public static let type = "com.grantor.purchase.failed.v1"
     private static let typeHeader = CloudEvent.typeHeader(type)
 
-    /// The id of the event that tells of a submission's failure.
+    /// The id of the event of a submission's failure.
     public static func id(bundleID: BundleID, submissionID: SubmissionID) -> EventID {
         // The length keeps two pairs of texts from running into the same name.
         let name = "failed:\(bundleID.rawValue.utf8.count):\(bundleID.rawValue):\(submissionID.rawValue)"

@@ -1,4 +1,4 @@
-/// The form of a record that is no JSON object, where its first bytes tell it. The raw values are reasons of
+/// The form of a record that is no JSON object, where its first bytes show it. The raw values are reasons of
 /// quarantine, and say whose setting is to be changed.
 public enum ForeignForm: String, Hashable, Sendable, CaseIterable {
     /// A zero byte and the four bytes of a schema's id, then JSON: serializers of schema registries write them.
@@ -11,7 +11,7 @@ public enum ForeignForm: String, Hashable, Sendable, CaseIterable {
     case utf16 = "UTF-16, not UTF-8"
     case encodedTwice = "JSON in a JSON string: it was encoded twice"
 
-    /// Of a value that ``StrictJSON`` does not take; nil where the first bytes tell nothing.
+    /// Of a value that ``StrictJSON`` does not take; nil where the first bytes show nothing.
     init?(_ value: [UInt8]) {
         let brace = UInt8(ascii: "{")
         func begins(_ bytes: UInt8...) -> Bool { value.starts(with: bytes) }

@@ -25,7 +25,7 @@ public final class Grant: Sendable, Hashable {
     /// Attempts at a verdict, the last one included; 1 where Apple was not asked.
     public let attempts: Int
     public let format: EventFormat
-    /// Purchases left out beside it. No event tells of them.
+    /// Purchases left out beside it. They have no event.
     public let passedOver: PassedOver?
 
     public init(
@@ -89,8 +89,8 @@ public final class Grant: Sendable, Hashable {
     public var bundleID: BundleID { claimant.bundleID }
     public var orderID: OrderID? { claimant.orderID }
 
-    /// All that the player gets. Falls back on the items of one unit where a number grows beyond `Int`, which no row
-    /// that was checked before it was written has.
+    /// All that the player gets. Falls back on the items of one unit where a number grows beyond `Int`. The check
+    /// before the write excludes that.
     public var items: [Item] { product.items(times: quantity) ?? product.items }
 
     /// Whether another system granted it, before this one came into use.
@@ -124,7 +124,7 @@ public enum GrantedEvent {
     public static let repeatHeader = "grantor-repeat-of"
     private static let typeHeader = CloudEvent.typeHeader(type)
 
-    /// The id of the event that tells of a grant.
+    /// The id of a grant's event.
     public static func id(of grant: GrantID) -> EventID {
         EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: "granted:" + grant.rawValue))
     }

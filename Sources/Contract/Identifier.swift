@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// A text that names one thing, told apart by the compiler from texts that name others.
+/// A text that identifies something. The compiler tells identifiers of different things apart.
 ///
 /// The text is kept as it came; readers of outside data check its form first. Two identifiers are equal if their bytes
 /// are, as in the ledgers and on Kafka. Swift's strings are equal if their characters are equivalent in Unicode. To
@@ -15,8 +15,7 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
     public var description: String { rawValue }
 
     public static func == (left: Self, right: Self) -> Bool {
-        // Spans, because a string's iterator takes five times as long, and every map of what is under way compares
-        // these.
+        // Spans, because a string's iterator takes five times as long, and every map of work under way compares these.
         let (left, right) = (left.rawValue.utf8.span, right.rawValue.utf8.span)
         guard left.count == right.count else { return false }
         for place in left.indices where left[place] != right[place] { return false }
@@ -58,7 +57,7 @@ public typealias ProductID = Identifier<IdentifierKind.OfProduct>
 public typealias TransactionID = Identifier<IdentifierKind.OfTransaction>
 /// A grant's identifier: the UUIDv5 of its key.
 public typealias GrantID = Identifier<IdentifierKind.OfGrant>
-/// An event's identifier, derived from what it tells, so that it never changes.
+/// An event's identifier, derived from its content, so that it never changes.
 public typealias EventID = Identifier<IdentifierKind.OfEvent>
 
 extension TransactionID {
@@ -66,15 +65,15 @@ extension TransactionID {
     /// ``DigitText``. A text of zeros only becomes an id that is not well formed.
     public init(reading text: String) { self.init(DigitText.withoutLeadingZeros(text) ?? "0") }
 
-    /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is. One
-    /// that begins with a zero was not read by ``init(reading:)``, or is none.
+    /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is. An id
+    /// that begins with a zero was not read by ``init(reading:)``, or is no id.
     public var isWellFormed: Bool {
         rawValue.utf8.first != UInt8(ascii: "0") && DigitText.isDigits(rawValue, atMost: 20)
     }
 }
 
-/// Ids that are numbers, in the one form that grant keys are made of. Zeros in front make no other number, and zero is
-/// none: all purchases that have it would count as one.
+/// Ids that are numbers, in the one form that grant keys are made of. Zeros in front make no other number. Zero itself
+/// is no id: all purchases with it would count as one.
 public enum DigitText {
     /// The id that a text stands for; nil for zeros only. A text that is no number stays as it is.
     public static func withoutLeadingZeros(_ text: String) -> String? {

@@ -83,7 +83,7 @@ extension Span<UInt8> {
     }
 }
 
-/// A place in a JSON text that is known to be UTF-8, with the tokens that can stand there.
+/// A position in a JSON text that is known to be UTF-8, with the tokens that can stand there.
 struct JSONCursor {
     let bytes: [UInt8]
     private(set) var position: Int
@@ -128,10 +128,10 @@ struct JSONCursor {
     }
 
     /// Evidence has kilobytes without any of these, so sixteen bytes are looked at together.
-    /// - Returns: where the first block begins that has one, or the last bytes that are less than a block.
+    /// - Returns: the beginning of the first block with such a byte, or of the last bytes, which are less than a block.
     private func unescapedBlocks(from start: Int) -> Int {
-        // The load is checked against the bounds, and every pattern of bits is sixteen bytes; so it is two numbers
-        // below.
+        // The load is safe: it is checked against the bounds, and sixteen bytes may have any pattern of bits. The same
+        // holds for the two numbers below.
         let text = bytes.span.bytes
         var end = start
         while end <= text.byteCount - 16 {
@@ -148,7 +148,7 @@ struct JSONCursor {
     private static var backslashes: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: "\\")) }
     private static var spaces: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: " ")) }
 
-    /// The rest of a string that has escapes; some encoders write every `/` of a receipt as one.
+    /// The rest of a string with escapes. Some encoders escape every `/` of a receipt.
     private mutating func escaped(from start: Int) throws(JSONUnreadable) -> [UInt8] {
         var text = Array(bytes[start..<position])
         while let byte = peek {

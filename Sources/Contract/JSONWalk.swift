@@ -1,10 +1,10 @@
-/// Names of members that somebody looks for, found by their bytes: no name of a text becomes a string.
+/// Names of members to look for, found by their bytes: no name of a text becomes a string.
 public struct JSONNameList: Sendable {
     /// All names, one after another: in arrays of their own each look would count references.
     private let text: [UInt8]
     private let places: [Range<Int>]
 
-    /// A list of names, each of which stands for its place in the list.
+    /// A list of names, each of which stands for its index.
     public init(_ names: [String]) {
         var text: [UInt8] = []
         places = names.map { name in
@@ -39,12 +39,12 @@ public enum JSONFlaw: Hashable, Sendable {
     case tooManyMembers
 }
 
-/// Walks through a JSON text (RFC 8259), value by value: the caller takes what it wants, and the rest is passed over
-/// without being kept.
+/// Walks through a JSON text (RFC 8259), value by value. The caller takes the values that it wants; the rest is passed
+/// over and not kept.
 ///
-/// The whole text is checked on the way, so that one that is damaged anywhere is refused once ``end()`` is reached. Of
-/// members that stand twice the caller sees both. Takes no recursion but the caller's own. For texts of somebody who is
-/// not hostile, such as Apple; ``StrictJSON`` reads the others.
+/// The whole text is checked on the way, so a text that is damaged anywhere is refused once ``end()`` is reached. Of
+/// members that stand twice the caller sees both. Takes no recursion but the caller's own. For texts of a sender that
+/// is not hostile, such as Apple; ``StrictJSON`` reads other texts.
 public struct JSONWalk {
     /// Nesting beyond this is not walked into: the text is refused.
     static let maxDepth = 512
@@ -61,7 +61,7 @@ public struct JSONWalk {
     }
 
     private var cursor: JSONCursor
-    /// The flaws found so far, in their order; nil where nobody looks for any, and depth has a limit instead.
+    /// The flaws found so far, in their order; nil where flaws are not collected, and depth has a limit instead.
     private(set) var flaws: [JSONFlaw]?
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -135,7 +135,7 @@ public struct JSONWalk {
         }
     }
 
-    /// Takes the next value as a place in the text; of an object or an array, which is passed over, its kind.
+    /// Takes the next value as a range of the text. An object or an array is passed over, and gives its kind.
     mutating func token() throws(JSONUnreadable) -> JSONToken {
         switch kind {
         case .scalar:
@@ -156,7 +156,7 @@ public struct JSONWalk {
     private struct Container {
         /// The byte that ends it.
         let end: UInt8
-        /// Names seen so far, where somebody looks for those that stand twice.
+        /// Names seen so far, where names that stand twice are looked for.
         var names: Set<[UInt8]> = []
     }
 

@@ -1,4 +1,4 @@
-/// A purchase that Apple attests and that is not granted now, by the names that its grant has if there is one.
+/// A purchase that Apple attests and that is not granted now, by the names that its grant would have.
 ///
 /// The ledger is asked by these names, because a purchase that was granted before needs no mended rule of ours.
 public struct NamedPurchase: Hashable, Sendable {

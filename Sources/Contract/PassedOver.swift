@@ -1,7 +1,7 @@
-/// Claimed purchases that Apple attests and that were left out beside those that are granted.
+/// Claimed purchases that Apple attests and that were left out beside granted ones.
 ///
-/// For people, and for the rule that nothing paid is lost to a catalogue that is late. Immutable and counted, so that a
-/// purchase without it costs one empty reference.
+/// For people, and for the rule that a late catalogue loses no paid purchase. It is immutable and reference-counted, so
+/// a purchase without it costs one empty reference.
 public final class PassedOver: Sendable, Hashable {
     /// Why a purchase was left out, in the order in which people want to know. The raw values are those of hold causes
     /// and failure reasons, and label a metric.
@@ -32,7 +32,7 @@ public final class PassedOver: Sendable, Hashable {
         }
     }
 
-    /// One that holds a submission where nothing new is granted beside it.
+    /// A purchase that holds a submission where nothing new is granted beside it.
     public struct Holding: Hashable, Sendable {
         public let reason: Reason
         public let purchase: NamedPurchase
@@ -51,8 +51,8 @@ public final class PassedOver: Sendable, Hashable {
     public let named: [Entry]
     /// How many were left out, those that are not named included.
     public let counts: [Reason: Int]
-    /// The purchases that hold, as far as they have names. For the decision alone: no ledger keeps it, and it makes no
-    /// difference between two.
+    /// The holding purchases with names. For the decision alone: no ledger keeps it, and it makes no difference between
+    /// two.
     public let holding: [Holding]
 
     /// - Parameters:
@@ -65,7 +65,7 @@ public final class PassedOver: Sendable, Hashable {
     }
 
     /// Counts purchases and names the first ones; nil for none.
-    /// - Parameter entries: Oldest first. Of one reason the newest are named first.
+    /// - Parameter entries: Oldest first. Within a reason the newest are named first.
     public convenience init?(_ entries: [Entry], holding: [Holding] = []) {
         guard !entries.isEmpty else { return nil }
         let newestFirst = entries.reversed()
@@ -97,7 +97,7 @@ public final class PassedOver: Sendable, Hashable {
         return counts.filter { $0.value > 0 }
     }
 
-    /// The reason to hold a submission in which nothing else is new; nil if nothing in it is paid and unanswered. The
+    /// The reason to hold a submission in which nothing else is new; nil if no paid purchase in it lacks an answer. The
     /// first of the reasons counts.
     /// - Parameter isGranted: Whether the ledger has a grant of it, whoever's.
     public func hold(isGranted: (NamedPurchase) -> Bool) -> (cause: HoldCause, detail: String)? {
@@ -140,8 +140,8 @@ extension [GrantablePurchase] {
 }
 
 extension FailureReason {
-    /// The same said of one purchase that is left out beside others. Nil for reasons that are no single purchase's: a
-    /// new reason has to be put on one of the two sides.
+    /// The reason of one purchase that is left out beside others. Nil for reasons that are no single purchase's. A new
+    /// reason belongs on one of the two sides.
     public var ofOnePurchase: PassedOver.Reason? {
         switch self {
         case .unknownProduct: .unknownProduct

@@ -12,7 +12,7 @@ public struct PendingSubmission: Hashable, Sendable {
     public let state: State
     /// A ``RetryCause`` or ``HoldCause``, or the word of a later version.
     public let cause: String
-    /// Attempts that counted: while nobody could be asked there are none.
+    /// Attempts that counted: there are none while Apple could not be asked.
     public let attempts: Int
     /// The time of the submission's record.
     public let receivedAt: Timestamp
@@ -37,14 +37,15 @@ public struct PendingSubmission: Hashable, Sendable {
 
 /// `purchases.pending`: a submission waits, why and for what.
 ///
-/// It is told when a submission begins to wait, and when it begins to wait for somebody else. No event says that the
-/// waiting ended: the granted or failed event does. Copies may come late and in any order, so its time decides. It is
-/// never newer than that of the event that ends the waiting, but for differences between workers' clocks.
+/// It is published when a submission begins to wait, and when it passes from `retrying` to `held` or back. No event
+/// says that the waiting ended: the granted or failed event does. Copies may come late and in any order, so its time
+/// decides. It is never newer than the time of the event that ends the waiting, except by differences between workers'
+/// clocks.
 public enum PendingEvent {
     public static let type = "com.grantor.purchase.pending.v1"
     private static let typeHeader = CloudEvent.typeHeader(type)
 
-    /// Made of all that the event tells, so one id has one content: two claims may come under one submission's id.
+    /// Made of the whole content, so one id has one content: two claims may come under one submission's id.
     static func id(of pending: PendingSubmission) -> EventID {
         let claimant = pending.claimant
         let texts = [

@@ -16,13 +16,13 @@ public enum Ownership: String, Hashable, Sendable, CaseIterable {
 public enum VerifiedBy: String, Hashable, Sendable, CaseIterable {
     /// Apple's verifyReceipt endpoint answered for the receipt.
     case verifyReceipt
-    /// Apple's signature on the transaction holds; nobody was asked.
+    /// Apple's signature on the transaction holds; no call was made.
     case signedTransaction
     /// The App Store Server API answered for the transaction.
     case serverAPI
-    /// Apple's signature on the receipt holds; nobody was asked.
+    /// Apple's signature on the receipt holds; no call was made.
     case local
-    /// Nobody: another system had granted it before this one came into use, see `grantor grants import`.
+    /// Not verified: another system had granted it before Grantor came into use, see `grantor grants import`.
     case imported = "import"
 }
 
@@ -180,9 +180,9 @@ public struct Product: Hashable, Sendable {
 /// A purchase that passed every check, with its items: ready to be granted.
 public struct GrantablePurchase: Hashable, Sendable {
     public let purchase: Purchase
-    /// One unit and its items; its type is the attested one where Apple attests one, else the catalogue's.
+    /// One unit and its items. The type is the one that Apple attests, else the catalogue's.
     public let product: Product
-    /// All that the player gets: the product's items times the purchase's quantity.
+    /// Everything that the player gets: the product's items times the purchase's quantity.
     public let items: [Item]
     /// Purchases left out beside it. Set on the newest purchase of a verdict alone.
     public var passedOver: PassedOver?
@@ -213,7 +213,7 @@ public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
 
     /// The key of a purchase, by its kind.
     ///
-    /// A restore has a new transaction id for everything but a consumable, so these go by the original's.
+    /// A restore of anything but a consumable has a new transaction id, so the original's counts.
     public init(of purchase: Purchase, type: ProductType) {
         environment = purchase.environment
         name =

@@ -1,4 +1,4 @@
-/// Why a record goes to the quarantine topic: the rule that it breaks, and nothing of what it holds.
+/// Why a record goes to the quarantine topic: the rule that it breaks, and nothing of its content.
 public enum QuarantineReason: Hashable, Sendable {
     /// The groups that people look at. The raw values label a metric and stand in logs.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -6,7 +6,7 @@ public enum QuarantineReason: Hashable, Sendable {
         case tooLarge = "too_large"
         /// No JSON object in UTF-8.
         case notJSON = "not_json"
-        /// Another form, which its first bytes or members tell: mostly a serializer's setting.
+        /// Another form, which its first bytes or members show: mostly a serializer's setting.
         case foreignForm = "foreign_form"
         case submissionID = "submission_id"
         case userID = "user_id"
@@ -14,7 +14,7 @@ public enum QuarantineReason: Hashable, Sendable {
         case refusedByLedger = "refused_by_ledger"
     }
 
-    /// The rule that an id breaks without which nobody can be answered.
+    /// The rule that an id breaks. Without the id nobody can be answered.
     public enum IDFault: Hashable, Sendable {
         /// Absent, null, an empty text or the number zero.
         case missing

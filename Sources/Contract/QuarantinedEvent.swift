@@ -99,11 +99,11 @@ public enum QuarantinedEvent {
     }
 }
 
-/// The worker's headers on a record of the quarantine topic, apart from the headers that the record came with.
+/// The worker's headers on a record of the quarantine topic, without the headers that the record came with.
 ///
-/// A producer may send the same names, such as with a copy of a quarantined record. So only the last headers that have
-/// all names of a label, one behind the other, are the worker's. A stub has its further ones right behind them, and
-/// nothing before. Everything else is the producer's.
+/// A producer may send the same names, such as with a copy of a quarantined record. So the worker's headers are the
+/// last ones that have all names of a label, one behind the other. A stub has three more right behind them, and none
+/// before. All other headers are the producer's.
 public struct QuarantineLabel: Hashable, Sendable {
     /// Of a stub: the value that the topic did not take.
     public struct Content: Hashable, Sendable {

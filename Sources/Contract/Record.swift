@@ -25,7 +25,7 @@ public enum Topic: String, Hashable, Sendable, CaseIterable {
     public static let outputs: [Topic] = [.granted, .failed, .pending, .quarantined]
 }
 
-/// A place in the input topic.
+/// A partition and offset of the input topic.
 public struct Origin: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let topic: String
     public let partition: Int32
@@ -116,7 +116,7 @@ public struct InputRecord: Hashable, Sendable {
 
 /// A message for downstream services, complete to the last byte.
 public struct Event: Hashable, Sendable {
-    /// Derived from what the event tells, so that it never changes.
+    /// Derived from the event's content, so that it never changes.
     public let id: EventID
     public let topic: Topic
     /// The record's key: the user's id, or the key that a quarantined record came with.
@@ -149,7 +149,7 @@ public enum EventFormat: Int, Hashable, Sendable, CaseIterable {
 public enum CloudEvent {
     /// Header that holds an event's id.
     public static let idHeader = "ce_id"
-    /// Header that holds the time of what an event tells.
+    /// The header with the time of an event's decision.
     public static let timeHeader = "ce_time"
     /// Source of every event; with the id it makes an event unique.
     static let source = "grantor"

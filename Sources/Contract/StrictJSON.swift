@@ -59,8 +59,8 @@ extension StrictJSON {
         /// The value of a member; nil if there is none, or more than one of that name.
         public subscript(name: String) -> JSONValue? { member(name)?.value.value(in: text) }
 
-        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil if it is none. A text
-        /// without escapes is a part of the bytes that were read, and keeps them all in memory.
+        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil for any other member. A
+        /// text without escapes is a part of the bytes that were read, and keeps them all in memory.
         public func bytes(of name: String) -> ArraySlice<UInt8>? {
             guard case .string(let string) = member(name)?.value else { return nil }
             return string.bytes(in: text)
@@ -85,8 +85,7 @@ extension StrictJSON {
 
         public var names: [String] { list.filter(\.standsOnce).map { $0.name.string(in: text) } }
 
-        /// Takes a member.
-        /// - Returns: the rule that it breaks, if any. One that stands again is reported once.
+        /// - Returns: the rule that it breaks, if any. A name that stands again is reported once.
         mutating func add(_ name: JSONString, _ value: JSONToken) -> JSONFlaw? {
             if let place = place(of: name) {
                 hashNames()

@@ -38,7 +38,7 @@ public struct EvidenceText: Hashable, Sendable, ExpressibleByStringLiteral, Cust
 public struct Claimant: Hashable, Sendable {
     public let submissionID: SubmissionID
     public let userID: UserID
-    /// As the submission has it; empty where a malformed one has none.
+    /// As the submission has it; empty where a malformed submission has none.
     public let bundleID: BundleID
     public let orderID: OrderID?
     /// W3C Trace Context of the submission's record, handed on to the event.
@@ -80,16 +80,16 @@ public struct Claim: Hashable, Sendable {
         self.submittedAt = submittedAt
     }
 
-    /// Of a submission that says nothing beside its evidence.
+    /// The words of a submission with evidence alone.
     public static let nothing = Claim(
         transactionID: nil, productID: nil, appAccountToken: nil, environment: nil, submittedAt: nil)
 
     /// The UUID that clients set where they have no account.
     private static let nilUUID = "00000000-0000-0000-0000-000000000000"
 
-    /// An account token, which is a UUID, in lower case with its hyphens. It is also read without them, in braces,
-    /// after `urn:uuid:` (RFC 9562, section 4) and with white space around, as writers have it. Nil for any other text,
-    /// and for the nil UUID: neither names an account.
+    /// An account token, which is a UUID, in lower case with its hyphens. It is also read without hyphens, in braces,
+    /// after `urn:uuid:` (RFC 9562, section 4) and with white space around, as some programs write it. Nil for any
+    /// other text, and for the nil UUID: neither names an account.
     public static func accountToken(_ text: String) -> String? {
         guard (32...maxAccountTokenBytes).contains(text.utf8.count) else { return nil }
         var rest = text.lowercased().utf8[...]
@@ -130,7 +130,7 @@ public final class Submission: Sendable, Hashable {
     public let origin: Origin
     /// When it was submitted. It is the time of its record, as far as that can be true. It is never later than the
     /// record was read, and never before its evidence was made, see ``SubmissionReading``. Ends of subscriptions are
-    /// held against it.
+    /// compared with it.
     public let receivedAt: Timestamp
 
     public init(

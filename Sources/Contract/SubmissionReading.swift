@@ -106,7 +106,7 @@ private struct SubmissionMembers {
 
     init(_ object: StrictJSON) { self.object = object }
 
-    /// A member where it can be read; nil otherwise, and for words that languages write where there is none: all
+    /// A member where it can be read; nil otherwise. Nil also for words that languages write for a missing value: all
     /// players would be one user.
     func lenient<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
         guard case .text(let text) = content(of: name), !Self.isForNothing(text) else { return nil }
@@ -126,7 +126,7 @@ private struct SubmissionMembers {
         }
     }
 
-    /// Whether it is a schema and a payload in the place of a submission.
+    /// Whether it is a schema and a payload instead of a submission.
     var isWrapped: Bool { object.members["payload"] == .object && object.members["schema"] != nil }
 
     /// Everything that a submission says of its purchase, once every member is checked.
@@ -152,8 +152,8 @@ private struct SubmissionMembers {
         return (bundle, order, claim, try evidence(transaction))
     }
 
-    /// The signed transaction, where there is one: it needs nobody to be asked. Else the receipt, else the id. Text
-    /// that is no token gives way to a receipt, and what is no text to any other evidence.
+    /// The signed transaction, where there is one: it needs no call. Else the receipt, else the id. A text that is no
+    /// signed transaction gives way to a receipt, and a value that is no text to any other evidence.
     private func evidence(_ transactionID: TransactionID?) throws(Malformed) -> Evidence {
         let receipt = evidenceText("receipt")
         if let token = evidenceText("signedTransaction"), receipt == nil || Self.hasThreeParts(token) {
@@ -208,7 +208,7 @@ private struct SubmissionMembers {
         case nothing
         /// A text; or a whole number, as the digits that it is written with.
         case text(String)
-        /// A whole number that a double may not hold, so that its writer may have rounded it.
+        /// A whole number that a double may not hold, so its writer may have rounded it.
         case largeNumber
         case other
     }
@@ -234,7 +234,7 @@ private struct SubmissionMembers {
         }
     }
 
-    /// All names of the contract; others are not repeated in a detail, because anybody may have chosen them.
+    /// All names of the contract. A detail repeats no other name, because anybody may have chosen it.
     private static let known = [
         "submissionId", "userId", "bundleId", "receipt", "signedTransaction", "transactionId", "productId", "orderId",
         "appAccountToken", "environment", "submittedAt",
@@ -278,7 +278,7 @@ package enum MemberForms {
     /// The only word of a text. Nearly all are digits alone, and looking for white space takes long.
     private static func word(_ text: String) -> String? {
         if DigitText.isDigits(text, atMost: 20) { return text }
-        // A second one tells already that there is none.
+        // A second word shows that the text is no single one.
         let words = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
         return words.count == 1 ? words.first.map { String($0) } : nil
     }
@@ -291,7 +291,7 @@ package enum MemberForms {
         }
     }
 
-    /// Not empty, not too long, and free of control characters, which no id has and logs and tables suffer from.
+    /// Not empty, not too long, and free of control characters, which no id has and which spoil logs and tables.
     private static func isText(_ text: String, longest: Int) -> Bool {
         (1...longest).contains(text.unicodeScalars.count)
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }

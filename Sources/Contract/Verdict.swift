@@ -7,8 +7,8 @@ public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     public let service: Service
     public let environment: Environment
-    /// The app's bundle id where each app has its own key, empty where one limit is for all. It does not change with
-    /// the app's secrets.
+    /// The app's bundle id where each app has its own key; empty where all apps share one limit. It does not change
+    /// with the app's secrets.
     public let key: String
 
     public init(_ service: Service, _ environment: Environment, key: String = "") {
@@ -60,7 +60,8 @@ public enum CallOutcome: Hashable, Sendable {
 public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     /// No connection, a timeout, a reset, a TLS fault: nothing was heard from Apple.
     case unreachable
-    /// HTTP 5xx, or an answer that is not one: HTML, truncated, oversized, without status, about another receipt.
+    /// HTTP 5xx, or a reply that is not Apple's answer: HTML, truncated, oversized, without status, about another
+    /// receipt.
     case noAnswer = "no_answer"
     /// HTTP 429.
     case rateLimited = "rate_limited"
@@ -80,12 +81,12 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case nothingNew = "nothing_new"
     /// Apple signed at a moment that, by our clock, has not come yet.
     case signedAhead = "signed_ahead"
-    /// Nobody was asked: the endpoint's circuit breaker is open.
+    /// No call was made: the endpoint's circuit breaker is open.
     case endpointUnavailable = "endpoint_unavailable"
 }
 
 extension RetryCause {
-    /// Whether it is the cause of a doubt, which ends once Apple has stayed with it for long enough.
+    /// Whether it is the cause of a doubt, which ends once Apple has repeated it for long enough.
     public var isDoubt: Bool {
         switch self {
         case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .nothingNew: true
@@ -120,7 +121,7 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case incompleteAnswer = "incomplete_answer"
     /// Bought by the Advanced Commerce API: the bought SKUs are in no catalogue of ours.
     case advancedCommerce = "advanced_commerce"
-    /// Apple gave a part of the money back, and what the rest is worth cannot be told.
+    /// Apple gave a part of the money back, and the worth of the rest is not known.
     case partialRefund = "partial_refund"
     /// The ledger refuses the decision for its data.
     case decisionRefused = "decision_refused"
@@ -175,14 +176,15 @@ public enum Verdict: Hashable, Sendable {
     case rejected(Rejection)
     /// Tried again, without limit; not before the given moment, where Apple named one.
     case retry(RetryCause, notBefore: Timestamp?)
-    /// A reply of Apple's that may not be its last word: tried again, and final once it lasted for long enough.
+    /// A reply of Apple's that may not be its last word: tried again, and final once Apple has repeated it for long
+    /// enough.
     case doubt(RetryCause, becomes: FinalVerdict)
     /// Tried again, too, but our configuration or a person must change something first. If all of the claim's purchases
     /// were granted before, these grants answer it. There are none where one of them has no names.
     case hold(HoldCause, detail: String, purchases: [NamedPurchase] = [])
 }
 
-/// A conclusion after which nobody is asked again.
+/// A conclusion without a further question.
 public enum FinalVerdict: Hashable, Sendable {
     /// As ``Verdict/verified(_:by:)``.
     case verified([GrantablePurchase], by: VerifiedBy)

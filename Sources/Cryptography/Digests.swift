@@ -31,7 +31,7 @@ public struct SHA256: ~Copyable {
         }
     }
 
-    /// Another digest that goes on from here, so that a known beginning is digested once.
+    /// A copy that goes on from here, so that a known beginning is digested once.
     public func copy() -> SHA256 { SHA256(continuing: self) }
 
     public consuming func finish() -> SHA256Digest {
@@ -110,8 +110,8 @@ public final class SHA256Prefix: @unchecked Sendable {
     }
 }
 
-/// SHA-1 (FIPS 180-4), for what names it: version-5 UUIDs (RFC 9562, section 5.5) and receipts that Apple signed
-/// before 2025. It proves nothing by itself.
+/// SHA-1 (FIPS 180-4), where a format prescribes it: version-5 UUIDs (RFC 9562, section 5.5) and receipts that Apple
+/// signed before 2025. It proves nothing by itself.
 public enum SHA1 {
     /// The 20 bytes of a digest.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {

@@ -32,7 +32,7 @@ package enum OpenSSL {
 
         var isAvailable: Bool { fetched != nil }
 
-        /// The algorithm. `CryptographicLibrary.check` has told at the start if this host's OpenSSL lacks it.
+        /// The algorithm. `CryptographicLibrary.check` has reported at the start if this host's OpenSSL lacks it.
         var pointer: OpaquePointer {
             guard let fetched else { preconditionFailure("OpenSSL offers no \(name)") }
             return fetched

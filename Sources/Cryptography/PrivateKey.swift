@@ -49,8 +49,8 @@ public final class PrivateKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// Whether the key's halves belong together. A file has both, and OpenSSL does not compare them: one that is
-    /// damaged would sign what nobody takes.
+    /// Whether the key's halves belong together. A file has both halves, and OpenSSL does not compare them: a damaged
+    /// key would make signatures that nobody accepts.
     private var isPair: Bool {
         defer { ERR_clear_error() }
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { return false }

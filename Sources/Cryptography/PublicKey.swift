@@ -112,8 +112,7 @@ public final class PublicKey: @unchecked Sendable {
     }
 
     private static func curve(of handle: OpaquePointer) -> Kind {
-        // A curve spelled out in the key can be one of an attacker's (CVE-2020-0601), even if OpenSSL finds a name for
-        // it.
+        // A curve spelled out in the key can be an attacker's (CVE-2020-0601), even if OpenSSL finds a name for it.
         var isSpelledOut: Int32 = 0
         _ = EVP_PKEY_get_int_param(handle, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &isSpelledOut)
         var name = [CChar](repeating: 0, count: 32)
@@ -222,7 +221,7 @@ enum ECDSASignature {
 /// `@unchecked Sendable`: `template` is only copied, and `idle` only changed, under the lock. A context is in the list
 /// or with the one thread that took it. Each is freed once, at the end or where the list is full.
 final class KeyContextPool: @unchecked Sendable {
-    /// Most contexts that are kept for later; one for each thread that checks at the same time is enough.
+    /// Most contexts that are kept for reuse. One for each thread that verifies at the same time is enough.
     static let maxIdle = 32
 
     enum Operation {

@@ -17,20 +17,21 @@ public enum FulfilmentReply: Hashable, Sendable {
 
 /// The meaning of a reply, for its grant and for the service. All of it is read here.
 ///
-/// There is no "no" that ends anything: the purchase was paid, so whatever is no yes is called for again.
+/// No reply ends a call with a "no", because the purchase was paid. Without a yes the grant is called for again.
 public enum FulfilmentAnswer: Hashable, Sendable {
     /// 2xx: the service has the grant.
     case accepted
-    /// 409 that names this grant: the service has it from a call before.
+    /// 409 that names this grant: the service has it from an earlier call.
     case acceptedBefore
-    /// 410 or 422: the service answers, and does not take this grant. That says nothing about the next one.
+    /// 410 or 422: the service works, and refuses this grant. That says nothing about the next one.
     case refused(status: Int, retryAfter: Duration?)
-    /// Any other response. The service, or something before it, is not as it should be.
+    /// Any other response. The service, or something between it and us, is in trouble.
     case failed(status: Int, retryAfter: Duration?)
     /// No response.
     case silent(TransportFailure)
 
-    /// Longest pause for which one answer may stop the calls for all grants. Its own grant waits as long as it asks.
+    /// Longest pause for which one reply may stop the calls for all grants. The grant of that reply waits as long as
+    /// the reply asks.
     static let longestStop: Duration = .seconds(60)
 
     /// - Parameter key: The call's own.
@@ -95,7 +96,7 @@ public enum FulfilmentAnswer: Hashable, Sendable {
         }
     }
 
-    /// Words that metrics know an answer by. There is a series for each and each app, so there are few.
+    /// The labels of replies in metrics. Each app has a series for each, so there are few.
     public enum Label: String, Hashable, Sendable, CaseIterable {
         /// Also from a call before.
         case accepted
@@ -104,7 +105,6 @@ public enum FulfilmentAnswer: Hashable, Sendable {
         case limited
         /// Any other status.
         case failed
-        /// No response.
         case unanswered
     }
 

@@ -1,9 +1,9 @@
 public import Contract
 import Cryptography
 
-/// A call that tells an inventory service of a grant: the grant's event, signed (docs/fulfilment.md).
+/// A call about a grant to an inventory service: the grant's event, signed (docs/fulfilment.md).
 ///
-/// Its content never changes. Only the signature does, which has the time of the call.
+/// Its content never changes. Only the signature differs, which has the time of the call.
 public struct FulfilmentCall: Hashable, Sendable {
     public static let keyHeader = "Idempotency-Key"
     static let signatureHeader = "Grantor-Signature"
@@ -13,7 +13,7 @@ public struct FulfilmentCall: Hashable, Sendable {
         public let value: String
     }
 
-    /// The event's id. The service applies a grant once for each, and may say it back.
+    /// The event's id. The service applies a grant once for each key, and may send the key back.
     public let key: EventID
     public let headers: [Header]
     /// The event's bytes.
@@ -25,7 +25,7 @@ public struct FulfilmentCall: Hashable, Sendable {
         key = event.id
         body = event.value ?? []
         var headers = [Header(name: Self.keyHeader, value: key.rawValue)]
-        // CloudEvents 1.0 over HTTP, binary mode: the attributes that Kafka has as `ce_id` are `ce-id` here.
+        // CloudEvents 1.0 over HTTP, binary mode: an attribute such as `ce_id` on Kafka is `ce-id` here.
         headers += event.headers.map { header in
             let name = header.name.hasPrefix("ce_") ? "ce-" + header.name.dropFirst(3) : header.name
             return Header(name: name, value: Self.encoded(header.value ?? []))
@@ -43,8 +43,8 @@ public struct FulfilmentCall: Hashable, Sendable {
         return "t=\(seconds)" + secrets.map { ",v1=\(HMACSHA256(key: $0.text.utf8).code(of: content).hex)" }.joined()
     }
 
-    /// A value as CloudEvents puts it into a header: all but printable ASCII, and blank, quotation mark and percent
-    /// sign, are percent-encoded ([HTTP binding,
+    /// A value as CloudEvents puts it into a header. Everything but printable ASCII is percent-encoded, and so are
+    /// blank, quotation mark and percent sign ([HTTP binding,
     /// 3.1.3.2](https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md)).
     static func encoded(_ value: [UInt8]) -> String {
         var text = ""

@@ -22,7 +22,7 @@ public struct FulfilmentService: Hashable, Sendable {
     }
 }
 
-/// A secret that an app's inventory service knows calls by. Its bytes are the key as they are.
+/// A secret by which an app's inventory service recognizes our calls. Its bytes are the HMAC key as they are.
 public struct SigningSecret: Hashable, Sendable, RedactedSecret {
     let text: String
 

@@ -40,7 +40,7 @@ struct CurlOptions {
         try check(grantor_easy_set_prerequest_callback(easy, callback, context), CURLOPT_PREREQFUNCTION)
     }
 
-    /// Called for each socket of the connections opened from here on: when it is made, and in place of close(2).
+    /// Called for each socket of the connections opened from here on: when it is made, and instead of close(2).
     func set(
         made: curl_sockopt_callback, closing: curl_closesocket_callback, _ context: UnsafeMutableRawPointer
     ) throws(CurlFailure) {
@@ -98,7 +98,7 @@ extension CurlOptions {
         // libcurl would use SIGALRM to interrupt name look-ups; it looks up on threads anyway.
         try set(CURLOPT_NOSIGNAL, 1)
         // Else dropping a transfer whose look-up hangs would hold up the loop, and every other transfer, until the
-        // look-up ends. The thread that looks up frees what it has by itself.
+        // look-up ends. The thread of the look-up frees its memory by itself.
         try set(CURLOPT_QUICK_EXIT, 1)
         // No LOW_SPEED limit: libcurl computes it for every transfer every second, and the total limit suffices.
         try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
@@ -150,8 +150,8 @@ final class HeaderList {
 
     init(_ request: HTTPRequest) throws(CurlFailure) {
         for header in request.headers {
-            // libcurl takes `Name:` as an order to leave a header out, blanks after it or none, and `Name;` as one
-            // without a value.
+            // libcurl takes `Name:`, with or without blanks after it, as an order to leave a header out, and `Name;` as
+            // a header without a value.
             let hasValue = header.value.utf8.contains { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
             try append(hasValue ? "\(header.name): \(header.value)" : "\(header.name);")
         }

@@ -28,7 +28,7 @@ struct CurlOutcome {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return failed(.dnsFailed, "the host's name cannot be looked up")
         case CURLE_COULDNT_CONNECT: return failed(.connectFailed, "no connection")
-        // One code for all time limits; which one it was shows in how far the transfer had come.
+        // All time limits share one code. The progress of the transfer shows which limit it was.
         case CURLE_OPERATION_TIMEDOUT:
             return wasConnected
                 ? failed(.timedOut, "no whole response in time") : failed(.connectTimeout, "no connection in time")
@@ -39,12 +39,11 @@ struct CurlOutcome {
             CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
             return failed(.tlsFailed, "no TLS connection")
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-            // A chunk that cannot be read is reported like a connection that cannot, in each version's own words.
+            // An unreadable chunk is reported like a connection that cannot be read, in each version's own words.
             return text.contains("chunk")
                 ? failed(.malformedResponse, Self.unreadable) : failed(.connectionLost, Self.broken)
         case CURLE_ABORTED_BY_CALLBACK:
-            // Ours, before the request is sent: the connection has bytes that nobody asked for, and ends with the
-            // transfer.
+            // Our own end before the request is sent: the connection has unrequested bytes, and ends with the transfer.
             let failure = CurlFailure(code: Int32(code.rawValue), text: "the server said more than it was asked")
             return HTTPFailure(.connectionLost, Self.broken, failure)
         case CURLE_FILESIZE_EXCEEDED: return .bodyTooLarge
@@ -59,7 +58,7 @@ struct CurlOutcome {
     private static let unreadable = "the response cannot be read"
     private static let broken = "the connection broke"
 
-    /// A proxy that says no, or breaks off, while it is asked for a tunnel. libcurl reports both as a failed `recv`.
+    /// A proxy that refuses a tunnel, or breaks off meanwhile. libcurl reports both as a failed `recv`.
     private var isRefusedByProxy: Bool {
         guard usesProxy, !wasConnected else { return false }
         return proxyStatus == 0

@@ -8,8 +8,8 @@ public struct HTTPCall: Sendable {
     /// For the whole exchange, connecting included, from when the call left the queue; rounded up to milliseconds. Nil:
     /// ``HTTPClientConfiguration/totalTimeout``.
     public let timeout: Duration?
-    /// Whether it goes over a connection that is made for it and closed after it, whatever others are open. Its reply
-    /// can then be the reply to nothing else.
+    /// Whether it goes over a connection of its own, which is made for it and closed after it. Its reply can then be
+    /// the reply to nothing else.
     public let usesFreshConnection: Bool
 
     public init(
@@ -35,10 +35,10 @@ public struct HTTPOutcome: Sendable {
     }
 }
 
-/// A request's body, whole and at a place that does not change: libcurl reads from there without a copy of its own. A
-/// caller that asks again keeps the object and needs no copy either.
+/// A request's body, whole and at a fixed address: libcurl reads it there without a copy of its own. A caller that asks
+/// again keeps the object and needs no copy either.
 ///
-/// Unchecked, because the compiler cannot see that nobody writes behind the pointer once the object is made.
+/// Unchecked, because the compiler cannot see that the bytes never change once the object is made.
 public final class HTTPBody: @unchecked Sendable {
     let start: UnsafeRawPointer
     public let count: Int

@@ -51,8 +51,8 @@ public final class HTTPClient: Sendable {
     @discardableResult
     public func send(_ calls: [HTTPCall]) -> Bool { inbox.calls.post(contentsOf: calls) }
 
-    /// Ends every call with ``HTTPFailure/stopped``, closes all connections, and returns when the thread has ended; the
-    /// sink is not called any more then. Every further call waits for the same. A client that is dropped stops, too.
+    /// Ends every call with ``HTTPFailure/stopped``, closes all connections, and returns when the thread has ended. The
+    /// sink is not called after that. Every further call waits for the same. A client that is dropped stops, too.
     public func stop() {
         inbox.stop()
         thread.join()

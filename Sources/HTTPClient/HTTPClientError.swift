@@ -47,7 +47,7 @@ enum CurlLibrary {
 }
 
 extension CurlFailure {
-    /// libcurl's words for a code, behind what they are about.
+    /// libcurl's words for a code, behind their subject.
     init(_ code: CURLcode, about subject: String = "") {
         self.init(code: Int32(code.rawValue), text: subject + String(cString: curl_easy_strerror(code)))
     }

@@ -1,6 +1,6 @@
 internal import CLibcurl
 
-/// A service: the URL that its paths follow, and the way there.
+/// A service: its base URL, and the way there.
 public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// An absolute URL, as given.
     public let baseURL: String
@@ -42,7 +42,7 @@ public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The parts of a URL as libcurl's own parser reads them, so that what is checked is what is later connected to.
+/// The parts of a URL as libcurl's own parser reads them, so that the check and the connection mean the same host.
 struct ParsedURL {
     static let maxBytes = 8192
 

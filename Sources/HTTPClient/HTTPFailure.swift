@@ -8,9 +8,9 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case connectFailed = "connect_failed"
         /// No usable connection (name, TCP, proxy and TLS) within the time limit. Nothing was sent; try again later.
         case connectTimeout = "connect_timeout"
-        /// The proxy did not tunnel. Nothing was sent; try again later, and tell a person.
+        /// The proxy did not tunnel. Nothing was sent; try again later, and alert a person.
         case proxyFailed = "proxy_failed"
-        /// No trustworthy connection. Nothing was sent; try again later, and tell a person.
+        /// No trustworthy connection. Nothing was sent; try again later, and alert a person.
         case tlsFailed = "tls_failed"
         /// No whole response within the time limit. The server may have acted on the call; try again if that is
         /// harmless.

@@ -7,7 +7,8 @@ internal import Threading
 
 /// Where callers and the client's thread meet.
 final class HTTPInbox: Sendable {
-    /// Calls beyond those that the client lets run and wait, posted within one turn of the loop and refused by it.
+    /// Calls beyond the limits of running and waiting ones that may be posted within one turn of the loop, which
+    /// refuses them.
     private static let burst = 65_536
 
     let calls: Mailbox<HTTPCall>
@@ -25,8 +26,8 @@ final class HTTPInbox: Sendable {
     }
 }
 
-/// Drives libcurl in turns: waits, lets it act, starts the calls for which there is a place, and hands over the
-/// outcomes in one batch. One thread at a time uses it.
+/// Drives libcurl in turns: waits, lets it act, starts calls while slots are free, and hands over the outcomes in one
+/// batch. One thread at a time uses it.
 final class HTTPLoop {
     private let inbox: HTTPInbox
     private let sink: ([HTTPOutcome]) -> Void
@@ -57,7 +58,7 @@ final class HTTPLoop {
         }
         do throws(CurlFailure) {
             handles = try MultiHandlePool(configuration: configuration, watcher: watcher)
-            // Never used, so that an option that this libcurl refuses shows now.
+            // Never used. It is made so that an option that this libcurl refuses shows now.
             _ = try Transfer(configuration)
         } catch {
             throw .libraryFault(error)
@@ -80,7 +81,7 @@ final class HTTPLoop {
     }
 
     private func takeTurn() throws(CurlFailure) {
-        // A call that failed at its start is handed over at once, and so is the place that it left.
+        // A call that failed at its start is handed over at once, and its slot is free at once.
         let isBusy = !outcomes.isEmpty || queue.hasNext
         var failure: CurlFailure?
         watcher.wait(until: isBusy ? .now : handles.deadline) { event in
@@ -153,8 +154,8 @@ final class HTTPLoop {
     }
 }
 
-/// Which calls run and which wait, first come first served. Never more than `maxInFlight` run, never more than
-/// `maxQueued` wait for a place beside those for which there is one.
+/// Which calls run and which wait, first come first served. At most `maxInFlight` run. Beyond the calls for free slots,
+/// at most `maxQueued` wait.
 struct CallQueue<Call> {
     private let maxInFlight: Int
     private let maxQueued: Int
@@ -178,7 +179,7 @@ struct CallQueue<Call> {
         return true
     }
 
-    /// The first call, if there is a place for it, which it then has.
+    /// Takes the first call and gives it a slot, if one is free.
     mutating func takeNext() -> Call? {
         guard hasNext else { return nil }
         let call = calls[first]
@@ -192,7 +193,7 @@ struct CallQueue<Call> {
         return call
     }
 
-    /// A call that had a place is over.
+    /// The call of a slot is over.
     mutating func release() { inFlight -= 1 }
 
     mutating func removeAll() -> [Call] {

@@ -6,14 +6,14 @@ public final class HTTPRequest: Sendable {
         case post = "POST"
     }
 
-    /// Below what servers commonly take (8 to 16 KiB for the whole section), above what a bearer token needs.
+    /// Servers commonly take 8 to 16 KiB for the whole section, and a bearer token needs less than this.
     static let maxHeaderBytes = 16384
 
     public let method: Method
     public let endpoint: HTTPEndpoint
     /// Sent in this order, after the ones that the client adds: `Host`, `User-Agent`, `Accept`, `Content-Length`.
     public let headers: [HTTPHeader]
-    /// Whether the reply may come compressed. It costs some 60 us to take apart a small one, more than it saves.
+    /// Whether the reply may come compressed. Reading a small one apart costs some 60 us, more than it saves.
     public let acceptsGzip: Bool
     let url: String
 

@@ -5,7 +5,7 @@ public struct HTTPResponse: Sendable, CustomStringConvertible {
     private let lines: HeaderLines
     /// Decompressed where the server compressed it.
     public let body: [UInt8]
-    /// From when the call left the queue until the response was whole; zero in one that tests made.
+    /// From when the call left the queue until the response was whole; zero in a test's response.
     let duration: Duration
 
     /// A response, as tests make one.
@@ -29,8 +29,8 @@ public struct HTTPResponse: Sendable, CustomStringConvertible {
     public var description: String { "status \(status), \(body.count) bytes" }
 }
 
-/// A response's header section as it came, read when somebody asks: it has a dozen fields, and of most responses
-/// nobody wants to know any.
+/// A response's header section as it came. It is read on demand, because it has a dozen fields, and of most responses
+/// none is needed.
 struct HeaderLines: Sendable {
     /// Field lines, each with its line end.
     private var bytes: [UInt8] = []

@@ -51,7 +51,7 @@ final class MultiHandle {
     }
 
     /// Lets libcurl act on a socket that became ready. If an idle socket has input, it is no longer watched, and its
-    /// connection is shut down. The input is the server's close or an unrequested reply, which the next request would
+    /// connection is shut down. Such input is the server's close, or an unrequested reply that the next request would
     /// take for its own. The end is seen by libcurl when it looks for a connection, or when it sends.
     func act(on event: SocketWatcher.Event) throws(CurlFailure) {
         let descriptor = event.descriptor
@@ -64,7 +64,7 @@ final class MultiHandle {
             }
             watcher.idle.remove(descriptor)
             watcher.forget(descriptor)
-            // Fails where the other side was faster, and then it has ended, too.
+            // Fails where the other side was faster: the connection has ended then, too.
             _ = shutdown(descriptor, Int32(SHUT_RDWR))
             return
         }
@@ -75,7 +75,7 @@ final class MultiHandle {
         try act(descriptor, mask)
     }
 
-    /// Whether there is something to be read from a socket, its end or an error among it.
+    /// Whether a socket has something to read, its end or an error included.
     private func hasCome(on descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) >= 0
@@ -138,8 +138,8 @@ final class MultiHandle {
         if watcher.idle.remove(descriptor), watcher.idle.isExpired(descriptor, at: watcher.clock()), let easy {
             Transfer.of(easy)?.closeConnectionAfterwards()
         }
-        // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its
-        // time limit.
+        // Reporting a refused socket would make libcurl fail every transfer. This way one transfer runs into its time
+        // limit.
         watcher.watch(descriptor, owner: handle.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
         return 0
     }
@@ -179,18 +179,18 @@ final class MultiHandle {
 ///
 /// Lives on the loop's thread only.
 final class MultiHandlePool {
-    /// How often it is looked whether handles are needed, at most; libcurl looks at its connections as often.
+    /// Most often that the pool looks for unneeded handles; libcurl looks at its connections as often.
     private static let lookInterval = Duration.seconds(1)
 
     private let configuration: HTTPClientConfiguration
     private let watcher: SocketWatcher
     /// Most connections of a handle.
     private let size: Int
-    /// By place: the handle at a place keeps it, and the watcher reports its sockets by that.
+    /// A handle keeps its index, by which the watcher reports its sockets.
     private var handles: [MultiHandle?] = []
     private var lookedAt = Instant.now
 
-    /// - Throws: as ``MultiHandle`` does; the first handle is made at once, so that an option that this libcurl refuses
+    /// - Throws: as ``MultiHandle`` does. The first handle is made at once, so that an option that this libcurl refuses
     ///   shows now.
     init(configuration: HTTPClientConfiguration, watcher: SocketWatcher) throws(CurlFailure) {
         self.configuration = configuration

@@ -6,7 +6,7 @@ internal import Threading
 final class SocketWatcher {
     struct Event {
         let descriptor: Int32
-        /// The multi handle's place in its pool.
+        /// The multi handle's index in its pool.
         let owner: UInt32
         let canRead: Bool
         let canWrite: Bool
@@ -22,7 +22,7 @@ final class SocketWatcher {
     var idle: IdleSockets
     /// The clock that connections' lifetimes are counted by.
     let clock: () -> Instant
-    /// Descriptors that the kernel had no room for, so far.
+    /// Descriptors that the kernel has refused to watch so far.
     private(set) var unwatched = 0
 
     /// - Parameters:
@@ -38,7 +38,7 @@ final class SocketWatcher {
         idle = IdleSockets(maxAge: maxAge, seed: .random(in: 0 ... .max))
     }
 
-    /// Watches a descriptor from now on. One that the kernel has no room for is counted (``unwatched``).
+    /// Watches a descriptor from now on. A descriptor that the kernel refuses is counted (``unwatched``).
     /// - Parameter owner: Reported with it.
     func watch(_ descriptor: Int32, owner: UInt32, read: Bool, write: Bool) {
         var interest: Poller.Interest = []

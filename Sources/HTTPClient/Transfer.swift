@@ -87,7 +87,7 @@ final class Transfer {
 
     /// Has the connection under the call end after it.
     func closeConnectionAfterwards() {
-        // A libcurl that refuses has the limit of its own (CURLOPT_MAXLIFETIME_CONN).
+        // A libcurl that refuses the option has a limit of its own (CURLOPT_MAXLIFETIME_CONN).
         try? CurlOptions(easy: easy).set(CURLOPT_FORBID_REUSE, 1)
     }
 
@@ -154,8 +154,8 @@ final class Transfer {
 
 /// Transfers whose call is over, for calls to come: never more than ran at once.
 ///
-/// Only those that ended well and at the first sending are kept, so that nothing an odd ending leaves in libcurl's
-/// handle reaches another call.
+/// Only transfers that ended well and at the first sending are kept. So remains of an odd ending in libcurl's handle
+/// reach no other call.
 struct TransferPool {
     private let configuration: HTTPClientConfiguration
     private var transfers: [Transfer] = []
@@ -169,7 +169,7 @@ struct TransferPool {
         transfers.append(transfer)
     }
 
-    /// A transfer for a call: one that was kept, or a new one. Throws as ``Transfer`` does.
+    /// A transfer for a call: a kept or a new one. Throws as ``Transfer`` does.
     mutating func take(_ call: HTTPCall) throws(CurlFailure) -> Transfer {
         let transfer = if let kept = transfers.popLast() { kept } else { try Transfer(configuration) }
         try transfer.prepare(call)

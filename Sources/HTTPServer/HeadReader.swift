@@ -1,16 +1,16 @@
 /// Reads the head of one request out of bytes as they come, as strictly as HTTP/1.1 allows (RFC 9112).
 ///
-/// Lenient readers of one message and strict ones of the same message disagree on where it ends, and that is how
-/// requests are smuggled. So lines end in CR LF and nothing else, no field is folded, and no white space stands before
-/// a colon. There is one `Host` and at most one `Content-Length`, of digits. Transfer codings are refused: a body has a
-/// length. Targets are paths (origin form) only.
+/// A lenient and a strict reader disagree on where a message ends. That is how requests are smuggled. So lines end in
+/// CR LF and nothing else, no field is folded, and no white space stands before a colon. There is one `Host` and at
+/// most one `Content-Length`, of digits. Transfer codings are refused: a body has a length. Targets are paths (origin
+/// form) only.
 ///
 /// The result depends on the bytes alone, not on the pieces in which they come.
 public struct HeadReader: Sendable {
     /// Why bytes are no head that is taken; the raw value is the status to answer with.
     public enum Refusal: Int, Error, Hashable, Sendable {
         case badRequest = 400
-        /// A transfer coding in place of a length. With a length, of which one must be a lie, it is `badRequest`.
+        /// A transfer coding instead of a length. With both, one must be a lie, and it is `badRequest`.
         case lengthRequired = 411
         case targetTooLong = 414
         case headTooLarge = 431
@@ -61,7 +61,8 @@ public struct HeadReader: Sendable {
         return nil
     }
 
-    /// Looks for the end of the present line, byte for byte, so that the first offence decides whatever the pieces.
+    /// Looks for the end of the present line, byte for byte, so that the first offence decides however the bytes are
+    /// split.
     private mutating func nextLine() throws(Refusal) -> Range<Int>? {
         var followsReturn = scanned > start && bytes[scanned - 1] == UInt8(ascii: "\r")
         for index in scanned..<bytes.count {

@@ -9,7 +9,7 @@ public final class Listener: Sendable {
         case connection(Int32)
         /// Nobody waits.
         case nobody
-        /// The process or the system has no descriptor or no memory for the one that waits.
+        /// The process or the system has no descriptor or no memory for the waiting connection.
         case exhausted
     }
 
@@ -91,7 +91,7 @@ public final class Listener: Sendable {
         }
         guard result == 0 else { return nil }
         return withUnsafeBytes(of: storage) { bytes in
-            // The port stands at the same place in the addresses of both versions.
+            // The port has the same offset in the addresses of both versions.
             Int(UInt16(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_port))
         }
     }
@@ -100,7 +100,8 @@ public final class Listener: Sendable {
 /// A server cannot start. The caller reports it and stops.
 public enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The address is in use, is none of this machine's, or needs a privilege.
-    /// - Parameter mayPass: Another process may leave the port, and a network or its resolver may come up later.
+    /// - Parameter mayPass: Whether it may pass: another process may leave the port, and a network or its resolver may
+    ///   come up later.
     case cannotBind(host: String, port: Int, reason: String, mayPass: Bool)
     /// The process has no threads or descriptors left.
     case noResources(reason: String)

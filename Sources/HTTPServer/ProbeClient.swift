@@ -15,7 +15,7 @@ public enum ProbeClient {
 
     /// Sends one GET by HTTP/1.1, and reads until the server closes.
     /// - Parameters:
-    ///   - host: as the server was told where to listen; all addresses of the host are asked by loopback.
+    ///   - host: as the server's setting has it; all addresses of the host are asked by loopback.
     ///   - token: a bearer token to show (RFC 6750).
     ///   - limit: for everything together.
     /// - Throws: ``ProbeFailure``.
@@ -90,7 +90,7 @@ public enum ProbeClient {
         throw .notHTTP
     }
 
-    /// Waits until a socket that had nothing may have something; errno is that of the call before.
+    /// Waits until an empty socket may have something; errno is that of the call before.
     private static func wait(_ socket: Int32, _ event: Int32, until end: Instant) throws(ProbeFailure) {
         guard [EAGAIN, EINTR, EINPROGRESS].contains(errno) else { throw .refused(errno: errno) }
         var watched = pollfd(fd: socket, events: Int16(event), revents: 0)

@@ -8,15 +8,15 @@ public protocol RequestHandler {
     /// Called with the requests that have come since the last call, at least one. Nobody else is served meanwhile.
     /// - Returns: A reply for each, in their order.
     mutating func replies(to heads: [RequestHead]) -> [Reply]
-    /// The reply to what is no request that a handler could see.
+    /// The reply to bytes that are no request.
     func refusal(_ status: Int) -> Reply
 }
 
 /// Answers short questions over plain HTTP/1.1: one thread, epoll, one request per connection, no bodies.
 ///
-/// Its clients may be slow, broken or hostile. A connection has ``connectionTime`` from its first moment to its last
-/// one. At ``maxConnections`` a new one takes the oldest one's place, so nobody keeps others out. It serves until
-/// ``stop()``, or until nobody holds it any more.
+/// Its clients may be slow, broken or hostile. A connection lives for ``connectionTime`` at most. At ``maxConnections``
+/// a new connection replaces the oldest one, so nobody keeps others out. The server runs until ``stop()``, or until
+/// nobody holds it any more.
 ///
 ///     let server = try ProbeServer(host: "127.0.0.1", port: 8080) { head in
 ///         head.path == "/livez" ? Reply(status: 200) : Reply(status: 404)
@@ -112,7 +112,7 @@ private final class ProbeSockets: Sendable {
 
     let poller: Poller
     let listener: Listener
-    /// Held until the thread has seen it: a descriptor that is closed before tells nothing.
+    /// Held until the thread has seen it: a descriptor that is closed before reports nothing.
     private let end: WakeDescriptor
 
     init(listener: Listener, end: WakeDescriptor) throws(ThreadingError) {
@@ -126,9 +126,9 @@ private final class ProbeSockets: Sendable {
 
 /// Accepts connections and ends those whose time is over. It lives on the server's thread.
 private final class ProbeLoop {
-    /// Connections that are accepted in one turn, so that those that are there have theirs.
+    /// Most connections that are accepted in one turn, so that the present ones have their turn.
     private static let maxAcceptsPerTurn = 64
-    /// How long nobody is accepted once descriptors have run out; without it the loop would spin.
+    /// How long no connection is accepted once descriptors have run out; without it the loop would spin.
     private static let acceptPause = Duration.milliseconds(100)
 
     private let sockets: ProbeSockets
@@ -152,7 +152,7 @@ private final class ProbeLoop {
         self.handler = handler
     }
 
-    /// Serves until it is told to end; then every connection is closed.
+    /// Serves until its end is ordered; then every connection is closed.
     func run() {
         var readinesses: [Poller.Readiness] = []
         while true {
@@ -208,7 +208,7 @@ private final class ProbeLoop {
     private func answer(_ requests: [(number: UInt64, head: RequestHead)]) {
         guard !requests.isEmpty else { return }
         for ((number, head), reply) in zip(requests, handler.replies(to: requests.map(\.head))) {
-            // A newer connection may have taken its place meanwhile.
+            // A newer connection may have replaced it meanwhile.
             guard let connection = connections[number] else { continue }
             if case .goesOn(let interest) = connection.send(reply, to: head) {
                 watch(number, connection, for: interest)
@@ -225,7 +225,6 @@ private final class ProbeLoop {
         if !isWatched { remove(number) }
     }
 
-    /// Closes a connection.
     private func remove(_ number: UInt64) {
         connections[number] = nil
         while oldest < next, connections[oldest] == nil { oldest += 1 }
@@ -269,7 +268,7 @@ private final class ProbeConnection {
     deinit { close(descriptor) }
 
     /// Goes on as far as the socket lets it, one read at a time: other connections have their turn.
-    /// - Parameter refusal: Makes the reply to what is no request.
+    /// - Parameter refusal: Makes the reply to bytes that are no request.
     func advance(refusal: (Int) -> Reply) -> Step {
         switch phase {
         case .reading(var reader): return read(into: &reader, refusal)

@@ -95,10 +95,11 @@ public struct RequestHead: Hashable, Sendable {
     /// A character of a token (RFC 9110, section 5.6.2): a letter, a digit or one of ``!#$%&'*+-.^_`|~``.
     private static func isToken(_ byte: UInt8) -> Bool { isOne(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE, byte) }
 
-    /// A character of a host and its port (RFC 3986, section 3.2.2), but for the comma: of two hosts none is meant.
+    /// A character of a host and its port (RFC 3986, section 3.2.2), except the comma: of two hosts neither counts.
     private static func isHost(_ byte: UInt8) -> Bool { isOne(0x2FFF_6FF2_0000_0000, 0x47FF_FFFE_AFFF_FFFE, byte) }
 
-    /// Whether a byte is one of a set of characters, which has a bit for each: this is asked for each byte of a head.
+    /// Whether a byte is in a set of characters. The set has a bit for each character, because every byte of a head is
+    /// looked up.
     private static func isOne(_ below64: UInt64, _ from64: UInt64, _ byte: UInt8) -> Bool {
         byte < 64 ? below64 >> UInt64(byte) & 1 == 1 : byte < 128 && from64 >> UInt64(byte - 64) & 1 == 1
     }

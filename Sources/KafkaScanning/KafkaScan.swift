@@ -4,8 +4,8 @@ public import Kafka
 public import Logging
 internal import Scheduling
 
-/// Reads stretches of partitions once, from end to end. It joins no group and moves no offset, so nobody notices it but
-/// the brokers.
+/// Reads stretches of partitions once, from end to end. It joins no group and moves no offset, so only the brokers
+/// notice it.
 public struct KafkaScan: Sendable {
     /// Consecutive records of one partition; at least one.
     public struct Batch: Sendable {
@@ -27,19 +27,19 @@ public struct KafkaScan: Sendable {
         self.group = group
     }
 
-    /// Reads topics from the oldest record that is retained to the end that they have at this moment; see
-    /// ``read(_:_:)``.
+    /// Reads topics from their oldest retained record to their present end; see ``read(_:_:)``.
     public func read(topics: [String], _ take: (Batch) -> Bool) throws(KafkaError) {
         try read(try admin.offsets(of: topics), take)
     }
 
-    /// Hands over every record of these stretches that is still retained, those of one partition in order. Blocks.
+    /// Hands over every record of these stretches that is still retained, in order within a partition. Blocks.
     ///
     /// Offsets that hold no record (of aborted transactions, or compacted away) are passed over.
     ///
     /// - Parameter take: receives records of one partition at a time; returns whether to go on.
-    /// - Throws: `rejected` when a batch of a stretch is damaged, with its place; `denied`, configuration errors. The error
-    ///   is `transient` when no records come for long, though a stretch has not ended: a topic may have lost its end.
+    /// - Throws: `rejected` when a batch of a stretch is damaged, with its partition and offset; `denied`,
+    ///   configuration errors. The error is `transient` when no records come for long, though a stretch has not ended:
+    ///   a topic may have lost its end.
     public func read(_ stretches: [TopicPartition: Range<Int64>], _ take: (Batch) -> Bool) throws(KafkaError) {
         let stretches = stretches.filter { !$0.value.isEmpty }
         var progress = ScanProgress(stretches)
@@ -102,7 +102,7 @@ public struct KafkaScan: Sendable {
                 guard error.disposition == .retry else { throw error }
             }
             if isOpen, !progress.isOpen(partition) { deadline = .now + patience }
-            // Errors, and records that nobody reads, may come for ever.
+            // Errors, and records outside the stretches, may come for ever.
             guard Instant.now < deadline else {
                 if count > 0 { break }
                 throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT)
@@ -112,7 +112,7 @@ public struct KafkaScan: Sendable {
     }
 }
 
-/// The partitions that a scan is not through with, and what each has still to be read of. Pure.
+/// The partitions that a scan is not through with, each with the offsets still to be read. Pure.
 struct ScanProgress {
     private var rests: [TopicPartition: Range<Int64>]
 
@@ -130,8 +130,8 @@ struct ScanProgress {
         return offset < rest.upperBound
     }
 
-    /// Reading has come to an offset, and all before it was handed over. A broker that lags says that a partition ends
-    /// before the stretch does; then the rest is still to come.
+    /// Reading has come to an offset, and all before it was handed over. A lagging broker may say that a partition ends
+    /// before the stretch does. The rest is still to come then.
     mutating func reached(_ offset: Int64, of partition: TopicPartition) {
         if let rest = rests[partition], offset >= rest.upperBound { rests[partition] = nil }
     }
@@ -169,8 +169,8 @@ extension KafkaAdmin {
         }
     }
 
-    /// Of each partition the first offset whose record has this time or a later one; partitions without one are left
-    /// out.
+    /// Of each partition the first offset whose record has this time or a later time; partitions without such a record
+    /// are left out.
     ///
     /// - Throws: `transient` when a partition has no leader or not all answered within `timeout`, `denied`,
     ///   configuration errors.

@@ -65,7 +65,7 @@ public struct Repeat: Hashable, Sendable {
     public let grant: GrantReference
     public let origin: Origin
     public let answeredAt: Timestamp
-    /// Purchases left out beside those that its user had already.
+    /// Purchases that were left out beside purchases that the user had already.
     public let passedOver: PassedOver?
 
     public init(

@@ -1,8 +1,8 @@
 public import Contract
 
-/// The tables that an audit reads from end to end, in the order in which it has to.
+/// The tables that an audit reads from end to end, in the required order.
 ///
-/// A submission leaves `retries` for `answers` or `grants`, and never the other way, so it is met wherever it is.
+/// A submission leaves `retries` for `answers` or `grants`, and never goes back. So an audit in this order meets it.
 public enum AuditedTable: String, Hashable, Sendable, CaseIterable {
     case outbox
     case retries
@@ -15,12 +15,12 @@ public struct AuditedRow: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         case grant(Grant)
         case failure(Failure)
-        /// With what the ledger has of the grant that answers.
+        /// With the answering grant, as far as the ledger has it.
         case repeated(Repeat, by: AnsweringGrant)
         /// A row of `retries` of any version.
         case waiting(SubmissionKey)
         case owed(OutboxRow)
-        /// One that only a later version can read; nil where not even its submission can be told.
+        /// A row that only a later version can read; nil where not even its submission is known.
         case later(LaterRow?)
     }
 
@@ -32,7 +32,7 @@ public struct AuditedRow: Hashable, Sendable {
         case missing
     }
 
-    /// Its place in its table.
+    /// Its sequence number in its table.
     public let sequence: Int64
     public let content: Content
 
@@ -64,7 +64,7 @@ extension AuditedRow {
     }
 }
 
-/// Something that was never told, or of which nobody can say that it was.
+/// Something that was not published, or perhaps not.
 public enum UntoldEvent: Hashable, Sendable {
     /// The event of a row that is there.
     case event(OutboxKey)

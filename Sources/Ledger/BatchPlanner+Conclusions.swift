@@ -49,8 +49,8 @@ extension BatchPlanner {
                 tell: told.map { .grant($0, repeatOf: nil) })
             return
         }
-        // Answered by a former grant, a paid purchase that holds by itself would be lost, such as one that a late
-        // catalogue lacks. One that was granted before, such as while its product was listed, is none.
+        // A former grant's answer would lose a paid purchase that holds by itself, such as one that a late catalogue
+        // lacks. A purchase that was granted before, such as while its product was listed, does not count.
         let passedOver = decision.content.passedOver
         func isGranted(_ purchase: NamedPurchase) -> Bool {
             holders.holder(of: purchase.reference, purchase.key).isThere
@@ -78,7 +78,7 @@ extension BatchPlanner {
         }
     }
 
-    /// Another submission's grant answers, or this one's from another record.
+    /// The answer is another submission's grant, or this submission's from another record.
     private static func repeated(_ entry: inout Entry, _ stored: StoredGrant) {
         let claimant = entry.claimant
         if entry.answer == nil, stored.grant.submissionID != claimant.submissionID {
@@ -166,7 +166,7 @@ extension BatchPlanner {
             return
         }
         let decision = entry.decision
-        // Another record of it has its answer, which ends the waiting for whoever reads the events.
+        // Another record of the submission has its answer, which ends the waiting for consumers.
         let isAnswered = !own.isEmpty || entry.hasLaterGrants || entry.hasLaterAnswer || entry.isAnswered
         guard decision.tellsWaiting, !isAnswered, case .submission(let submission) = decision.subject else {
             return entry.state = .concluded(outcome, tell: [])
@@ -175,11 +175,11 @@ extension BatchPlanner {
             submission.claimant, retry.cause.state, cause: retry.cause.word, attempts: decision.attempts,
             receivedAt: submission.receivedAt, latest: retry.history.attempts.last?.at,
             dueAt: decision.decidedAt.advanced(by: .milliseconds(retry.delay)))
-        // A row that waits already stays as it is, and so does what it tells.
+        // A row that waits already stays as it is, and so does its pending event.
         entry.state = .concluded(outcome, tell: [.pending(entry.waiting?.pending ?? pending, key)])
     }
 
-    /// A held claim whose purchases were all granted before, and nothing else is to come: it ends as if it were not
+    /// A held claim whose purchases were all granted before, and to which no other can come, ends as if it were not
     /// held.
     private static func claim(of entry: Entry, on purchases: [NamedPurchase], _ holders: Holders) -> JudgedClaim? {
         guard !purchases.isEmpty, !entry.hasLaterGrants, !entry.hasLaterAnswer else { return nil }

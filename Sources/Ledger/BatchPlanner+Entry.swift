@@ -14,8 +14,8 @@ extension BatchPlanner {
         var state = State.open
         /// Its answer, once ``readAnswers(_:)`` has it.
         var answer: Answer?
-        /// The answer that it tries to add. One that is there is another user's repeat and is replaced: the grant has
-        /// the same information, and this failure would otherwise not be told.
+        /// The answer that it tries to add. If one is there, it is another user's repeat and is replaced. Its grant has
+        /// the same information, and this failure would otherwise have no event.
         var newAnswer: Answer?
         /// Its grants in the order of the evidence, and whether each is in the ledger now by this batch.
         var grants: [Grant] = []

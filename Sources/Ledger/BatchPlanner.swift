@@ -45,8 +45,7 @@ public struct BatchPlanner: Sendable {
         }
     }
 
-    /// Whether nothing but a row of `grants` is written if its keys are free: a record's one purchase that owes no
-    /// call.
+    /// Whether only a row of `grants` is written if its keys are free: for a record's one purchase that owes no call.
     public static func isFast(_ decision: Decision) -> Bool {
         guard case .record = decision.source, case .grant(let purchases, _) = decision.content else { return false }
         return purchases.count == 1 && !decision.owesCall
@@ -157,7 +156,7 @@ public struct BatchPlanner: Sendable {
         }
     }
 
-    /// Decides all that is open, and says which answers are tried: in the order of the batch.
+    /// Decides everything that is open, and says which answers are tried, in the order of the batch.
     /// - Parameters:
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
     ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.
@@ -183,9 +182,9 @@ public struct BatchPlanner: Sendable {
         return answers
     }
 
-    /// Takes what became of the answers that ``conclude(held:own:ours:)`` named, in its order, and says all that is
-    /// left to be written. A refused one was written by another session meanwhile, perhaps with other bytes: its
-    /// decision is written again.
+    /// Takes the results of the answers that ``conclude(held:own:ours:)`` named, in its order, and returns all further
+    /// writes. Another session has written a refused answer meanwhile, perhaps with other bytes: its decision is
+    /// written again.
     public mutating func answered(_ flags: [Bool]) -> BatchWrites {
         for (new, isNew) in zip(answers, flags) where !isNew { entries[new.decision].state = .ended(.undecided) }
         for entry in entries {
@@ -209,7 +208,7 @@ public struct BatchPlanner: Sendable {
             case .open: .undecided
             case .ended(let result): result
             case .concluded(let outcome, let tell):
-                // The outbox has what is told of a leased row.
+                // The outbox has the events of a leased row.
                 .written(
                     outcome, publish: entry.isLeased ? [] : tell.map(\.event), passedOver: entry.passesOver)
             }

@@ -13,11 +13,11 @@ public struct NewAnswer: Hashable, Sendable {
     public let decision: Int
     public let answer: Answer
     /// The existing row is another user's repeat and is replaced. The grant has the same information, and this failure
-    /// would otherwise not be told.
+    /// would otherwise have no event.
     public let replaces: Bool
 }
 
-/// A row of `retries` as a record adds it: inserted, or the one left that is there.
+/// A row of `retries` that a record adds: it is inserted, or an existing row stays.
 public struct NewRetry: Hashable, Sendable {
     public let key: RetryKey
     public let submission: Submission
@@ -32,7 +32,7 @@ public struct RetryUpdate: Hashable, Sendable {
     public let entry: RetryEntry
 }
 
-/// A new row of `outbox`: inserted, or the one left that is there.
+/// A new row of `outbox`: it is inserted, or an existing row stays.
 public struct NewOutboxRow: Hashable, Sendable {
     public let key: OutboxKey
     public let step: OutboxStep

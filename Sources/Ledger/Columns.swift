@@ -21,7 +21,7 @@ extension AttemptHistory {
         }.joined(separator: "\n")
     }
 
-    /// The attempts that a column tells of. Lines of another form are left out: they are for people.
+    /// The attempts in a column. Lines of another form are left out: they are for people.
     public init(text: String?) {
         self.init(
             (text ?? "").split(separator: "\n").compactMap { line in
@@ -63,15 +63,15 @@ extension PassedOver {
 }
 
 extension GrantKey {
-    /// The form of a column: nil for the key that is the transaction's own, the bare id for another transaction's, else
-    /// the name.
+    /// The form of a column: nil for the transaction's own key, the bare id for another transaction's key, else the
+    /// name.
     public func column(of transaction: TransactionID) -> String? {
         guard name.hasPrefix("t:") else { return name }
         let id = name.dropFirst(2)
         return id == transaction.rawValue ? nil : String(id)
     }
 
-    /// The key that a column and its row's transaction tell of.
+    /// The key in a column and its row's transaction.
     public init(environment: Environment, column: String?, of transaction: TransactionID) {
         let column = column ?? transaction.rawValue
         let isName = column.hasPrefix("w:") || column.hasPrefix("p:")
@@ -98,8 +98,8 @@ extension WaitCause {
         }
     }
 
-    /// The cause that a row tells of. A word of a later version counts as the least that it can mean: while versions
-    /// are mixed, neither may stop the other.
+    /// The cause in a row. A word of a later version counts as the mildest cause: while versions are mixed, neither may
+    /// stop the other.
     public init(word: String, endpoint: Endpoint?) {
         if let endpoint {
             self = .retrying(RetryCause(rawValue: word) ?? .noAnswer, endpoint)
@@ -129,7 +129,7 @@ extension Evidence {
         }
     }
 
-    /// The evidence that two columns tell of; nil for the word of a later version.
+    /// The evidence in two columns; nil for the word of a later version.
     public init?(kind: String, bytes: [UInt8]) {
         switch kind {
         case "receipt": self = .receipt(base64: EvidenceText(bytes[...]))
@@ -163,11 +163,10 @@ public struct StoredProduct: Hashable, Sendable {
 
     public init(of grant: Grant) { self.init(bundleID: grant.bundleID, product: grant.product) }
 
-    /// By its id, which tells nearly all products apart.
+    /// By its id, which differs for nearly all products.
     public func hash(into hasher: inout Hasher) { hasher.combine(product.id) }
 
-    /// The row's number: the first 63 bits of the SHA-256 of its content, so that every worker finds the same without
-    /// asking.
+    /// The row's number: the first 63 bits of the SHA-256 of its content, so that every worker computes the same one.
     public var number: Int64 {
         var content: [UInt8] = []
         for part in [bundleID.rawValue, product.id.rawValue, product.type.rawValue, itemsText] {
@@ -183,7 +182,7 @@ public struct StoredProduct: Hashable, Sendable {
         product.items.map { "\($0.quantity):\($0.item.utf8.count):\($0.item)" }.joined(separator: ",")
     }
 
-    /// The items that a column tells of; nil for a text of another form.
+    /// The items in a column; nil for a text of another form.
     public static func items(text: String) -> [Item]? {
         var items: [Item] = []
         var rest = text.utf8[...]

@@ -1,17 +1,17 @@
 public import Contract
 
 /// A consumer group of a Kafka cluster, and the topics that its workers read and write. A ledger belongs to one: its
-/// checkpoints are offsets of that cluster's topics, and its group reads on from them. The submissions that wait in it,
-/// and its outbox, are told on those topics.
+/// checkpoints are offsets of that cluster's topics, and its group reads on from them. The events of its waiting
+/// submissions and of its outbox go to those topics.
 public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
     public let name: String
-    /// The cluster's id; nil where its brokers tell none, or where nobody has asked them yet.
+    /// The cluster's id; nil where its brokers name none, or were not asked yet.
     public var cluster: String?
     /// The names of ``keptTopics``, in that order.
     public let topics: [String]
 
-    /// The topics whose names a ledger keeps. That of pending events may get a name, and lose it, at any time: no
-    /// outcome is told there alone.
+    /// The topics whose names a ledger keeps. The topic of pending events may get a name, and lose it, at any time: no
+    /// outcome is only there.
     static let keptTopics: [Topic] = [.submitted, .granted, .failed, .quarantined]
 
     /// - Parameter topics: The name of each topic.
@@ -27,7 +27,8 @@ public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "the group \(name)" + (cluster.map { " of the Kafka cluster \($0)" } ?? "") }
 
-    /// Whether a ledger moves to another cluster with its new group. A cluster that is not told is no other one.
+    /// Whether a ledger moves to another cluster with its new group. A cluster without a known id does not count as
+    /// another one.
     public func isElsewhere(than other: ConsumerGroup) -> Bool {
         guard let cluster, let others = other.cluster else { return false }
         return cluster != others
@@ -45,7 +46,7 @@ public struct ConsumerGroup: Hashable, Sendable, CustomStringConvertible {
             + "grantor ledger accept \(id) --actor NAME --reason WHY"
     }
 
-    /// The group, with its names of the topics that the other one names otherwise.
+    /// The group, with those of its topics that have another name in the other group.
     private func words(beside other: ConsumerGroup) -> String {
         let own = zip(topics, other.topics).filter { $0 != $1 }.map(\.0)
         return own.isEmpty ? description : "\(self) with \(own.joined(separator: ", "))"

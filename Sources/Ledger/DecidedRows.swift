@@ -1,12 +1,12 @@
 public import Contract
 
-/// A table that keeps what was decided, a row for each purchase or submission. Its rows have places: a later one is
-/// higher, and none comes twice.
+/// A table of decisions, with a row for each purchase or submission. A row's place is its `sequence`: a later row has a
+/// higher one, and none comes twice.
 public enum DecidedTable: Hashable, Sendable, CaseIterable {
     case grants
     case answers
 
-    /// The most by which rows stand in another order than that of their times. A decision keeps its time while the
+    /// The most by which the order of places differs from the order of times. A decision keeps its time while the
     /// ledger is away, and workers' clocks differ.
     public static let mostDisorder = Duration.seconds(86_400)
 
@@ -14,7 +14,7 @@ public enum DecidedTable: Hashable, Sendable, CaseIterable {
     public static let placesAtOnce: Int64 = 10_000
 }
 
-/// Which rows are read whose events can be told again, in the order of their places. Members that are nil do not narrow
+/// Selects rows whose events can be published again, in the order of their places. Members that are nil do not narrow
 /// it.
 public struct DecidedQuery: Hashable, Sendable {
     /// One that ``table`` has rows of.
@@ -56,7 +56,7 @@ public struct DecidedQuery: Hashable, Sendable {
     public var namesAnID: Bool { userID != nil || submissionID != nil }
 }
 
-/// A row whose event can be told again.
+/// A row whose event can be published again.
 public struct DecidedRow: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         case grant(StoredGrant)
@@ -102,7 +102,7 @@ public struct EventPage: Hashable, Sendable {
     public let last: Int64?
 
     /// - Parameters:
-    ///   - rows: All that the query found, in order.
+    ///   - rows: All rows that the query found, in order.
     ///   - answering: The grants that the repeats among them name.
     public init(_ rows: [DecidedRow], of query: DecidedQuery, answering: FoundGrants = FoundGrants()) {
         let holders = Holders(answering)
@@ -140,8 +140,8 @@ public struct EventPage: Hashable, Sendable {
 extension EventPage.LeftOut: Error {}
 
 extension LedgerOperator {
-    /// The places of a table that have all rows which were decided in a range of time, and others beside them. Found
-    /// with some dozen looks, however large the table is. The lower bound has no such row itself.
+    /// A range of places with all rows that were decided in a range of time, and with some others. Found with some
+    /// dozen looks, however large the table is. The lower bound has no such row itself.
     public func places(
         of table: DecidedTable, from: Timestamp?, to: Timestamp?
     ) throws(LedgerError) -> ClosedRange<Int64> {

@@ -32,8 +32,7 @@ public struct Decision: Hashable, Sendable {
             return purchases.passedOver
         }
 
-        /// Purchases that it neither grants nor is done with, as far as they have names. The ledger may have grants of
-        /// them.
+        /// Named purchases that it does not grant and that may still be granted. The ledger may have grants of them.
         public var waitingPurchases: [NamedPurchase] {
             switch self {
             case .grant(let purchases, _): purchases.passedOver?.holding.map(\.purchase) ?? []
@@ -46,20 +45,21 @@ public struct Decision: Hashable, Sendable {
     public let subject: Subject
     public let source: DecisionSource
     public let content: Content
-    /// Attempts at a verdict so far, as the row and its event are to tell them.
+    /// Attempts at a verdict so far, for the row and its event.
     public let attempts: Int
     /// Wall clock at the entry into the first batch. A second write of the same decision carries the same.
     public let decidedAt: Timestamp
-    /// The app's fulfilment service must hear of each new grant before its event: the write adds the outbox row of the
+    /// The app's fulfilment service is called for each new grant before its event: the write adds the outbox row of the
     /// call.
     public let owesCall: Bool
-    /// Whether an event says that it waits, where it does: it begins to wait, or begins to wait for somebody else.
+    /// Whether a waiting submission gets a pending event: it begins to wait, or passes from `retrying` to `held` or
+    /// back.
     public let tellsWaiting: Bool
-    /// Whether a copy of the event goes out that a repeat asked for.
+    /// Whether a repeat gets a copy of the event.
     public let repeats: RepeatPolicy
-    /// Where nothing in a grant is new and the claim says an order that none of its purchases' grants has: write
-    /// nothing and answer ``DecisionResult/nothingNew``. Set for receipts claimed without `transactionId`, as long as
-    /// their doubt has not ended.
+    /// If no purchase is new, and no grant of them has the claim's order: write nothing and return
+    /// ``DecisionResult/nothingNew``. Set for receipts claimed without `transactionId`, as long as their doubt has not
+    /// ended.
     public let doubtsNothingNew: Bool
 
     public init(
@@ -99,8 +99,8 @@ extension Decision.Subject {
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
-    /// `ignore`. Purchases that were passed over are said with the rows that keep them, and not when these are told
-    /// again.
+    /// `ignore`. Purchases that were passed over are counted with the rows that keep them, and not when the rows'
+    /// events are published again.
     case written(Outcome, publish: [RenderedEvent], passedOver: [PassedOver.Reason: Int] = [:])
     /// Nothing was written: the generation was old, or the lease was another worker's, or its row was gone. The present
     /// owner of the partition or the row decides.
@@ -127,7 +127,7 @@ public enum Outcome: Hashable, Sendable {
     case redelivery
     /// Another submission's grant answers this one.
     case repeated
-    /// Its failure, or the one that stood before.
+    /// Its failure, or the failure that stood there before.
     case failed(reason: String)
     case retrying(RetryCause)
     case held(HoldCause)

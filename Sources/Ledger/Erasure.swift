@@ -10,8 +10,8 @@ public struct Erasure: Hashable, Sendable {
     /// Nil for all apps.
     public let bundleID: BundleID?
     public let pseudonyms: Pseudonyms
-    /// Whether rows are erased whose records no checkpoint has passed. Those of a topic that was made anew never are
-    /// passed; of others an event may be untold, and is then lost.
+    /// Whether rows are erased whose records no checkpoint has passed. Records of a topic that was made anew never are.
+    /// Of other records an event may be untold, and is then lost.
     public let takesUnpassed: Bool
 
     public init(userID: UserID, bundleID: BundleID?, pseudonyms: Pseudonyms, takesUnpassed: Bool = false) {
@@ -22,7 +22,7 @@ public struct Erasure: Hashable, Sendable {
     }
 
     /// The note as `operator_actions` keeps it: it has the pseudonym and not the user.
-    /// - Parameter now: The ledger's clock. What was decided until then may be gone, however long ago the command began.
+    /// - Parameter now: The ledger's clock. Decisions until then may be gone, however long ago the command began.
     public func named(_ note: OperatorNote, now: Timestamp) -> OperatorNote {
         OperatorNote(actor: note.actor, reason: note.reason, at: max(note.at, now))
             .about("\(pseudonyms.of(userID))")
@@ -30,7 +30,7 @@ public struct Erasure: Hashable, Sendable {
 }
 
 /// Stands in for ids of a person, by a key that the ledger does not have. The same id has the same pseudonym as long as
-/// the key is the same. So somebody who has the key and an id can find its rows again.
+/// the key is the same. So a person with the key and an id can find its rows again.
 public struct Pseudonyms: Hashable, Sendable {
     /// Least bytes of a key: fewer could be guessed, and with them the ids.
     public static let leastKeyBytes = 32
@@ -68,8 +68,8 @@ extension Grant {
 public enum ErasureResult: Hashable, Sendable {
     /// So many rows were changed, or would be.
     case done(Rows)
-    /// Nothing was changed: submissions of the user wait, rows of the outbox are owed, and grants and answers come from
-    /// records that no checkpoint has passed. The event of such a row is owed by its offset: it may be untold.
+    /// Nothing was changed. So many submissions of the user wait, so many rows of the outbox are owed, and so many
+    /// rows' records are not passed by a checkpoint. The event of such a record may be untold.
     case inTheWay(waiting: Int, owed: Int, unpassed: Int)
 
     public struct Rows: Hashable, Sendable {
@@ -93,19 +93,19 @@ public enum ErasureResult: Hashable, Sendable {
     }
 }
 
-/// All that a driver finds of a user in one call.
+/// Everything that a driver finds of a user in one call.
 public struct FoundErasure: Sendable {
-    /// In the place of operators' reasons.
+    /// Replaces operators' reasons.
     public static let reason = "erased"
 
-    /// None while answers are left for another call: a repeat must not stay beside a grant that is nobody's any more.
+    /// None while answers are left for another call: a repeat must not stay beside a grant of a pseudonym.
     public let erased: [ErasedGrant]
     public let answers: [SubmissionRow]
     /// The submissions of these rows, each once.
     public let former: [SubmissionKey]
     public let result: ErasureResult
 
-    /// Looks for all that a user has.
+    /// Looks for all rows of a user.
     /// - Parameters:
     ///   - count: How many grants the user has, whatever version can read them.
     ///   - list: Submissions that wait, or failures and repeats. Any version can read them.
@@ -145,7 +145,8 @@ public struct FoundErasure: Sendable {
                 later: later))
     }
 
-    /// How many rows come from records that no checkpoint has passed: each worker that reads one tells its event.
+    /// How many rows come from records that no checkpoint has passed: a worker that reads such a record publishes its
+    /// event.
     private static func unpassed(_ rows: [SubmissionRow], _ partitions: [PartitionRow]) -> Int {
         let next = Dictionary(partitions.map { ($0.partition, $0.next ?? 0) }) { first, _ in first }
         return rows.count { !$0.isImported && $0.origin.offset >= next[$0.origin.topicPartition] ?? 0 }

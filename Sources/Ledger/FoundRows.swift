@@ -11,8 +11,8 @@ public struct StoredGrant: Hashable, Sendable {
     }
 }
 
-/// A row of `grants` or `answers` with a word that only a later version knows: what it is about, and nothing more. It
-/// is there, so nothing is granted or answered beside it. Its event's bytes are that version's to make.
+/// A row of `grants` or `answers` with a word that only a later version knows: only its subject. Nothing is granted or
+/// answered beside such a row. Its event's bytes are that version's to make.
 public struct LaterRow: Hashable, Sendable {
     public let claimant: Claimant
     public let origin: Origin
@@ -64,7 +64,7 @@ public struct FoundAnswers: Hashable, Sendable {
     }
 }
 
-/// A question to `grants`: which rows hold what a new one wanted.
+/// A question to `grants`: which rows hold the keys of a new one.
 public struct HolderQuestion: Hashable, Sendable {
     public let reference: GrantReference
     /// Nil where the reference alone is asked for.
@@ -82,6 +82,6 @@ public struct BatchQuestions: Sendable {
     public internal(set) var submissions: [SubmissionKey] = []
     /// Apps that failures are about to call unknown.
     public internal(set) var apps: Set<BundleID> = []
-    /// Claims of records that begin to wait, and are to be told: a row of them may wait already.
+    /// Claims of records that begin to wait, with a pending event: a row of them may wait already.
     public internal(set) var waiting: Set<RetryKey> = []
 }

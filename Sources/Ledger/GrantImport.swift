@@ -24,8 +24,8 @@ public enum GrantImport {
         Origin(topic: topicPrefix + name, partition: 0, offset: Int64(line))
     }
 
-    /// Tries grants in one statement after another, each of which may go by the order of their keys. No statement has a
-    /// transaction under two keys, so of its lines the first one has it.
+    /// Tries grants in one statement after another, each of which may insert in the order of their keys. No statement
+    /// has a transaction under two keys, so the first of its lines has it.
     /// - Parameter insert: Tries some of them, and says of each whether it was added.
     /// - Returns: Whether each was added.
     public static func insert<Failure: Error>(
@@ -56,8 +56,8 @@ public enum GrantImport {
     ///   - isNew: Whether each was added; none was in a trial.
     ///   - find: Reads the rows that stand in the way of the others. After the insertion: they may not be visible to
     ///     the refused statement.
-    /// - Returns: Nil for a grant that was not added although nothing is in its way. Each is so in a trial; after an
-    ///   insertion it is not in the ledger, and the database is at fault.
+    /// - Returns: Nil for a grant that was not added although nothing is in its way. In a trial each new line is so.
+    ///   After an insertion such a line is missing in the ledger, and the database is at fault.
     public static func results<Failure: Error>(
         _ grants: [Grant], isNew: [Bool], _ find: ([HolderQuestion]) throws(Failure) -> FoundGrants
     ) throws(Failure) -> [ImportResult?] {
@@ -79,8 +79,8 @@ public enum GrantImport {
 extension Grant {
     /// The grant of a purchase that another system has given to a user.
     ///
-    /// It has no items: whoever gets a copy of its event, because the user claims the purchase again, gives nothing a
-    /// second time. Its submission is named after the transaction, and its origin is a line of the file.
+    /// It has no items. If the user claims the purchase again, a copy of its event gives nothing a second time. Its
+    /// submission is named after the transaction, and its origin is a line of the file.
     /// - Parameters:
     ///   - line: Of the file, from 1.
     ///   - name: The file's, as people are to read it.

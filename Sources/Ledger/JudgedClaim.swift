@@ -4,7 +4,7 @@ extension NamedPurchase {
     var reference: GrantReference { GrantReference(environment: key.environment, transactionID: transactionID) }
 }
 
-/// The rows that hold what a batch's grants wanted.
+/// The rows that hold the keys of a batch's grants.
 struct Holders {
     enum Holder {
         case row(StoredGrant)
@@ -30,7 +30,7 @@ struct Holders {
         }
     }
 
-    /// Of two rows the transaction's decides: it is the purchase itself, the other one shares its key.
+    /// Of two rows the transaction's decides: it is the purchase itself, and the other one only shares its key.
     func holder(of reference: GrantReference, _ key: GrantKey?) -> Holder {
         byReference[reference] ?? key.flatMap { byKey[$0] } ?? .none
     }
@@ -109,15 +109,15 @@ struct JudgedClaim {
         rejection = rejection ?? Rejection(reason, detail, transactionID: reference.transactionID, productID: productID)
     }
 
-    /// Whether it is about an order that none of the grants in its way has: about something that is not in the evidence
-    /// yet.
+    /// Whether its order has none of the grants in its way. Its purchase may then not be in the evidence yet.
     var namesUnknownOrder: Bool {
         guard let order = claimant.orderID else { return false }
         return !heldOrders.contains(order)
     }
 
-    /// Whether it is about what was granted before: to the same order, or under the same submission id. Or it was
-    /// answered so. Under the id no new row is written, so the one from before must show what is passed over.
+    /// Whether its purchases were granted before, for the same order or under the same submission id, or it was
+    /// answered by them. No new row is written under the id, so the former row must show the purchases that are passed
+    /// over.
     /// - Parameter isShown: Whether a row with this shows it.
     func isAnswered(_ answer: Answer?, isShown: (PassedOver?) -> Bool) -> Bool {
         if case .repeated(let before) = answer, before.claimant.userID == claimant.userID {
@@ -128,7 +128,7 @@ struct JudgedClaim {
         return claimant.orderID != nil && repeats.contains { $0.grant.orderID == claimant.orderID }
     }
 
-    /// The one grant that answers a repeat: the one that answered it before, else the newest.
+    /// The grant that answers a repeat: the one that answered it before, else the newest.
     func answering(_ answer: Answer?) -> StoredGrant? {
         if case .repeated(let before) = answer,
             let holder = repeats.first(where: { $0.grant.reference == before.grant })

@@ -20,7 +20,7 @@ public struct KnownOutcome: Hashable, Sendable {
     public let submissionID: SubmissionID
     public let userID: UserID
     public let kind: Kind
-    /// The events that are told again; none for a grant that owes a call.
+    /// The events that are published again; none for a grant that owes a call.
     public internal(set) var publish: [RenderedEvent]
 
     public init(
@@ -59,7 +59,7 @@ public struct GrantLookup: Hashable, Sendable {
     }
 }
 
-/// Puts together what a ledger found by the origins of records that may be redeliveries.
+/// Puts together the rows that a ledger found by the origins of possible redeliveries.
 public struct KnownOutcomes: Sendable {
     private struct Record: Hashable {
         let origin: Origin
@@ -103,7 +103,8 @@ public struct KnownOutcomes: Sendable {
             }
         }
         for row in grants.later + answers.later { outcomes[Record(row.origin, row.claimant)] = nil }
-        // A record has one row. Of more, as a ledger that was set back may have, every driver tells the same.
+        // A record has one row. If there are several, as a ledger that was set back may have, every driver takes the
+        // same one.
         for row in waiting.sorted(by: { $0.key < $1.key }) {
             let record = Record(row.origin, row.pending.claimant)
             if outcomes[record] == nil {

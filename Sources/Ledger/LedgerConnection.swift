@@ -19,8 +19,8 @@ public enum LedgerError: Error, Hashable, Sendable {
 public protocol LedgerConnection: AnyObject {
     func identity() throws(LedgerError) -> String
 
-    /// Makes the ledger a group's, if it is nobody's yet.
-    /// - Returns: The group that it belongs to; a worker of another one must not work with it, see
+    /// Makes the ledger a group's, if it has no group yet.
+    /// - Returns: The group that it belongs to. A worker of another group must not work with it, see
     ///   ``ConsumerGroup/refusal(of:owner:)``.
     func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup
 
@@ -34,8 +34,8 @@ public protocol LedgerConnection: AnyObject {
     /// The outcomes of records by their origins.
     func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome]
 
-    /// Writes how far partitions are complete, also where that is less than it was before; true for each that still
-    /// belongs to its generation.
+    /// Writes how far partitions are complete, also where that is less than before. True for each that still belongs to
+    /// its generation.
     func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool]
 
     /// Writes which checks have ended and which begin, at most one per partition. True for each mark whose generation
@@ -47,13 +47,12 @@ public protocol LedgerConnection: AnyObject {
     /// in order.
     func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult]
 
-    /// One grant per question that answers it; nil where there is none.
+    /// For each question the grant that answers it; nil where there is none.
     func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?]
 
-    /// Leases due rows of `retries`, at most so many bytes of claims and evidence (the one that reaches it is still
-    /// taken).
-    /// A suspect row comes alone and before all others, whatever was asked for, see ``DueRetry/takings``. One that is
-    /// held for ending workers does not come before a person makes it due.
+    /// Leases due rows of `retries`, at most so many bytes of claims and evidence (the row that reaches the limit is
+    /// still taken). A suspect row comes alone and before all others, whatever was asked for, see ``DueRetry/takings``.
+    /// A row that is held for ending workers does not come before a person makes it due.
     func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
 
     /// Renews leases for another minute, and writes how often their rows count as taken. False for each that has ended,
@@ -63,18 +62,18 @@ public protocol LedgerConnection: AnyObject {
     /// Ends leases, so that another worker may take the rows at once; their rows have ended no worker.
     func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError)
 
-    /// Adds what is owed, under its ownership. False for each whose generation is an old one, and for the event of a
-    /// failure that is gone, such as for its age. Then the record is to be read and decided again.
+    /// Adds owed events, under their ownership. False for each of an old generation, and for the event of a failure
+    /// that is gone, such as for its age. Then the record is to be read and decided again.
     func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool]
 
     /// Leases due rows of the outbox. A row that this version cannot render counts as tried, and is due again in a
-    /// minute: its age shows it.
+    /// minute. Its age in the metrics shows it.
     func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem]
 
     /// Writes down what became of leased rows; reports under an ended lease change nothing.
     func report(_ reports: [OutboxReport]) throws(LedgerError)
 
-    /// Measures what waits, and takes a worker's sign of life. Rows that are due later than
+    /// Measures the waiting rows, and takes a worker's sign of life. Rows that are due later than
     /// ``longestDelayMilliseconds`` from now, because a clock was ahead, are due by then.
     func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure
 
@@ -123,7 +122,7 @@ public struct LedgerMeasure: Hashable, Sendable {
 
     /// Held rows of one app that wait for the same.
     public struct Held: Hashable, Sendable {
-        /// So many details are told.
+        /// Most details of a group.
         public static let maxDetails = 4
 
         public let group: HeldGroup
@@ -157,8 +156,8 @@ public struct LedgerMeasure: Hashable, Sendable {
         public let rows: Int
         /// The refused ones, by the service's latest answers.
         public let refused: Int
-        /// When the oldest of the others was granted; nil where all are refused. A refused one is for a person to look
-        /// at, and must not hide that the service is away.
+        /// When the oldest of the others was granted; nil where all are refused. A refused call needs a person, and
+        /// must not hide that the service is away.
         public let oldest: Timestamp?
 
         public init(bundleID: BundleID, rows: Int, refused: Int, oldest: Timestamp?) {
@@ -185,7 +184,7 @@ public struct LedgerMeasure: Hashable, Sendable {
     public let waiting: [Waiting]
     /// Held rows, ordered by bundle id and cause.
     public let held: [Held]
-    /// Workers that have given a sign within ``WorkerSign/mostSilence``, the one that asks included.
+    /// Workers that have given a sign within ``WorkerSign/mostSilence``, the asking one included.
     public var workers: Int
     /// When it was taken, by the ledger's clock. Workers may share a sample.
     public var takenAt: Timestamp

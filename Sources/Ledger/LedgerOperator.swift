@@ -8,16 +8,15 @@ public protocol LedgerOperator: AnyObject {
     /// The group that the ledger belongs to; nil before its first worker.
     func group() throws(LedgerError) -> ConsumerGroup?
 
-    /// Whether workers may take these partitions over, of which their group has committed offsets: the ledger knows
-    /// them, or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
+    /// Whether workers may take over these partitions, which have committed offsets. They may if the ledger knows them,
+    /// or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
 
-    /// All that the ledger has of submissions, as it is at one moment: one record for each key. Everything in it is
-    /// empty if the ledger does not know the submission.
+    /// Everything that the ledger has of submissions at one moment: one record for each key. Everything in it is empty
+    /// if the ledger does not know the submission.
     func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord]
 
-    /// Lists of submissions, all as they are at one moment: one list for each query, newest first, with a row for each
-    /// grant.
+    /// Lists of submissions, all at one moment: one list for each query, newest first, with a row for each grant.
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]]
 
     /// Grants, newest first.
@@ -32,11 +31,12 @@ public protocol LedgerOperator: AnyObject {
     /// The operators' actions on a submission, in order; nil for the ledger as a whole.
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction]
 
-    /// Makes this ledger a group's, although it was another one's, or the group has offsets of partitions that it does
-    /// not know: reading begins there. False if its id is another one.
+    /// Makes this ledger a group's, even if it was another's. Reading begins at the group's offsets of partitions that
+    /// the ledger does not know. False if its id is another one.
     ///
     /// Partitions that the ledger knows stay as they are, unless it moves to another cluster. Its checkpoints mean
-    /// nothing there: ownership of all partitions ends, and each is read from the group's offset, or its oldest record.
+    /// nothing in another cluster: ownership of all partitions ends, and each is read from the group's offset, or its
+    /// oldest record.
     /// - Parameter committed: The group's committed offsets as they are now.
     func accept(
         ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
@@ -45,15 +45,15 @@ public protocol LedgerOperator: AnyObject {
     /// The partitions that workers have taken over, in order.
     func partitions() throws(LedgerError) -> [PartitionRow]
 
-    /// Workers by their signs of life, by name: those that live, and those that were seen within the last day and took
-    /// no leave.
+    /// Workers by their signs of life, in the order of names: live ones, and those of the last day that did not leave
+    /// in order.
     func workers() throws(LedgerError) -> [WorkerRow]
 
     /// Passes offsets whose records no worker can read, owes a stub for each to the quarantine topic, and ends the
     /// partition's ownership. Only from the first offset that is not complete, so nothing before it is lost.
     func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult
 
-    /// Writes down what an operator does beside the ledger, about all of it: a record that is submitted again.
+    /// Notes an operator's action beside the ledger, about all of it: a record that is submitted again.
     func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError)
 
     /// Makes the rows of a submission in `retries` due at once.
@@ -61,8 +61,8 @@ public protocol LedgerOperator: AnyObject {
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int
 
     /// Deletes the rows of a submission from `retries` and fails it. If its user has a grant of it, the grant's event
-    /// is told again instead. Events go to the outbox. An attempt that is under way comes too late. If a row in the way is
-    /// a later version's, nothing changes.
+    /// is published again instead. Events go to the outbox. An attempt that is under way comes too late. If a row in
+    /// the way is a later version's, nothing changes.
     /// - Returns: The outcome of each row; empty if nothing of the submission waits. It is `.held` alone if nothing
     ///   changes.
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
@@ -80,7 +80,7 @@ public protocol LedgerOperator: AnyObject {
     // The work on many rows, piece by piece. Each call is one transaction, short enough for workers beside it; a command
     // makes many of them and may be stopped between any two.
 
-    /// The places of a table's first and last row; nil while it is empty.
+    /// The places of a table's first and last row (see ``DecidedTable``); nil while it is empty.
     func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>?
 
     /// When the first row of some places was decided, imported ones left out; nil where there is none.
@@ -88,19 +88,19 @@ public protocol LedgerOperator: AnyObject {
         in table: DecidedTable, _ places: ClosedRange<Int64>
     ) throws(LedgerError) -> Timestamp?
 
-    /// The events of decided rows, in the order of their places, for who wants them told again.
+    /// The events of decided rows, in the order of their places, to be published again.
     func events(_ query: DecidedQuery) throws(LedgerError) -> EventPage
 
-    /// Adds grants of another system, see ``GrantImport``, each unless its transaction or its key is
-    /// taken. No event tells them, and no call is owed.
+    /// Adds grants of another system, see ``GrantImport``, each unless its transaction or its key is taken. They have
+    /// no event, and no call is owed.
     /// - Parameters:
     ///   - grants: At most ``GrantImport/most``, of one file.
-    ///   - isTrial: Nothing is written: the results say what the ledger has already.
+    ///   - isTrial: Nothing is written: the results say which purchases the ledger has already.
     /// - Returns: One result for each, in order.
     func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult]
 
-    /// Deletes the answers of some places that were given before a moment. One whose event the outbox owes stays, and
-    /// one of a submission that operators have acted on: an erasure finds their actions by it.
+    /// Deletes the answers of some places that were given before a moment. An answer whose event the outbox owes stays.
+    /// So does one of a submission that operators have acted on: an erasure finds their actions by it.
     /// - Parameter isTrial: Nothing is deleted.
     /// - Returns: How many were or would be deleted.
     func prune(
@@ -108,9 +108,9 @@ public protocol LedgerOperator: AnyObject {
     ) throws(LedgerError) -> Int
 
     /// Replaces a user's ids by pseudonyms in at most ``Erasure/most`` grants, and deletes as many of the user's
-    /// answers; all answers go before the first grant. Purchases keep their keys, so nothing can be granted again.
-    /// Nothing is changed while a submission of the user's waits, while something is owed to the user, or while no
-    /// checkpoint has passed a record of the user's. Grants that only a later version can read stay, and are counted.
+    /// answers. All answers go before the first grant. Purchases keep their keys, so nothing can be granted again.
+    /// Nothing is changed while a submission of the user waits, something is owed to the user, or a record of the user
+    /// is not passed by a checkpoint. Grants that only a later version can read stay, and are counted.
     /// - Parameter note: The operator who does it, and why; nil for a trial, which changes nothing.
     func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult
 }
@@ -129,7 +129,7 @@ public struct OperatorNote: Hashable, Sendable {
 }
 
 extension LedgerOperator {
-    /// All that the ledger has of one submission.
+    /// Everything that the ledger has of one submission.
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         try records(of: [key]).first ?? SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0)
     }
@@ -247,7 +247,7 @@ public struct GrantQuery: Hashable, Sendable {
 }
 
 public struct GrantRow: Hashable, Sendable {
-    /// Its place in the ledger; higher is newer.
+    /// Its sequence number in the ledger; higher is newer.
     public let sequence: Int64
     public let grant: Grant
 
@@ -284,7 +284,7 @@ public struct OutboxRow: Hashable, Sendable {
     public let key: OutboxKey
     public let step: OutboxStep
     public let target: OutboxTarget
-    /// When its step is tried next, or when the lease ends that a worker has, by the ledger's clock.
+    /// When its step is tried next, or when a worker's lease ends, by the ledger's clock.
     public let dueAt: Timestamp
     /// When its step was first due.
     public let owedSince: Timestamp

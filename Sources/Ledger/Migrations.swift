@@ -30,6 +30,6 @@ public struct Migrations: Sendable {
         return nil
     }
 
-    /// The step that a ledger of a version needs next; nil if it is up to date, or a later program's.
+    /// The next step for a ledger of a version; nil if it is up to date, or a later program's.
     public func next(after version: Int) -> Migration? { steps.first { $0.version > version } }
 }

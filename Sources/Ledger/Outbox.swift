@@ -9,7 +9,7 @@ public enum OutboxKey: Hashable, Sendable {
     case failed(BundleID, SubmissionID)
     /// The event of a submission that waits; of its row as it is when the event is taken.
     case pending(RetryKey)
-    /// The stub of a quarantined record. Its content tells it from a record of a topic that was made anew.
+    /// The stub of a quarantined record. Its content distinguishes it from a record of a topic that was made anew.
     case quarantined(Origin, SHA256Digest)
 
     /// The failed submission whose event this is; nil for every other key.
@@ -20,8 +20,8 @@ public enum OutboxKey: Hashable, Sendable {
 }
 
 extension OutboxKey {
-    /// The event of a grant, and the copy that a submission may have asked for: the grant's own may come again, in
-    /// another record.
+    /// The event of a grant, and the copy that a submission may have asked for. The grant's own submission may come
+    /// again, in another record.
     public static func telling(of grant: GrantReference, to submission: SubmissionID) -> [OutboxKey] {
         [.granted(grant, repeatOf: nil), .granted(grant, repeatOf: submission)]
     }
@@ -35,7 +35,7 @@ extension OutboxKey {
         }
     }
 
-    /// The form of a column: the kind, then what it names. It never changes.
+    /// The form of a column: the kind, then the named ids. It never changes.
     public var text: String {
         switch self {
         case .granted(let grant, nil): "granted:\(grant.environment.rawValue):\(grant.transactionID)"
@@ -161,14 +161,14 @@ public enum OutboxTarget: Hashable, Sendable {
     case service(BundleID)
 }
 
-/// A row that is to be added because no uncommitted offset covers what is owed: its event was not taken in time.
+/// A row for an event that no uncommitted offset covers: the broker did not take it in time.
 public struct OutboxEntry: Hashable, Sendable {
     /// The write counts only under this ownership.
     public let ownership: PartitionOwnership
     public let key: OutboxKey
     /// Milliseconds until it is due.
     public let delay: Int64
-    /// A quarantined record's stub: its words are all that is kept of the record.
+    /// A quarantined record's stub: only its words are kept of the record.
     public let stub: QuarantineStub?
 
     public init(ownership: PartitionOwnership, key: OutboxKey, delay: Int64, stub: QuarantineStub?) {
@@ -236,7 +236,7 @@ public enum OutboxTry: Hashable, Sendable {
 
     /// How many attempts it counts as.
     public var attempts: Int64 { self == .notMade ? 0 : 1 }
-    /// The form of the row's column; nil leaves what is there.
+    /// The form of the row's column; nil leaves the present value.
     public var reason: String? { if case .answered(let answer) = self { answer.text } else { nil } }
 }
 

@@ -9,7 +9,7 @@ public struct Generation: RawRepresentable, Hashable, Sendable {
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// Which worker writes for a partition: the one that knows the generation of the last take-over.
+/// The right of a worker to write for a partition: it knows the generation of the last take-over.
 public struct PartitionOwnership: Hashable, Sendable {
     public let partition: TopicPartition
     public let generation: Generation
@@ -42,8 +42,8 @@ public struct TakeOver: Hashable, Sendable {
 public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
     case taken(PartitionStart)
-    /// The group has offsets of the topic, and the ledger has no checkpoint of any of its partitions: it is empty, or
-    /// another one. A partition without an offset is refused, too, because a checkpoint of it would make the topic
+    /// The group has offsets of the topic, and the ledger has no checkpoint of its partitions: it is an empty or a
+    /// wrong ledger. A partition without an offset is refused, too, because a checkpoint of it would make the topic
     /// known. The refusal stands until an operator accepts the ledger, whatever checkpoints it has of other partitions.
     case forgotten(ledger: String)
 }
@@ -60,7 +60,7 @@ public struct PartitionStart: Hashable, Sendable {
     public let highestOrigin: Int64?
     /// Take-overs since ``next`` last changed, this one included. From the third on, records are read one by one.
     public let starts: Int
-    /// The record whose check had begun, and not ended, when the owner before ended; nil if there is none.
+    /// The record whose check had begun and not ended when the former owner ended; nil if there is none.
     public let suspect: CheckSuspect?
 
     public init(
@@ -111,8 +111,7 @@ public struct PassedOffsets: Hashable, Sendable {
 /// The end of an operator's wish to pass offsets.
 public enum PassResult: Hashable, Sendable {
     case passed
-    /// The partition's first offset that is not complete is another one than the first of these; nil where there is
-    /// none. Nothing was changed.
+    /// The partition's first incomplete offset is not the first of these; nil where there is none. Nothing was changed.
     case standsAt(Int64?)
 }
 
@@ -121,7 +120,7 @@ public struct PartitionRow: Hashable, Sendable {
     public let partition: TopicPartition
     /// The checkpoint; nil where there is none.
     public let next: Int64?
-    /// The worker that took it over last; nil after an operator passed offsets, until one takes it over.
+    /// The worker that took it over last; nil after an operator passed offsets, until a worker takes it over.
     public let owner: String?
     /// Take-overs since ``next`` last changed.
     public let starts: Int

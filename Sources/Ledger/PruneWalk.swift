@@ -1,7 +1,7 @@
 /// The way through `answers` by which old ones are deleted, step by step. Pure.
 ///
-/// A wide look at a stretch comes first. Only where it finds some, rows are deleted, so few places at a time that each
-/// transaction is short. If anything ends it between two steps, the next walk begins anew and finds the rest.
+/// A wide look at a stretch comes first. Only where it finds old rows, they are deleted, from so few places at a time
+/// that each transaction is short. If anything ends it between two steps, the next walk begins anew and finds the rest.
 public struct PruneWalk: Hashable, Sendable {
     /// One call of ``LedgerOperator/prune(_:before:isTrial:)``.
     public struct Step: Hashable, Sendable {

@@ -7,16 +7,16 @@ public typealias RetryKey = ClaimDigest
 /// three tries.
 public let leaseMilliseconds: Int64 = 60_000
 
-/// The longest time from the ledger's now until a row of `retries` is due, in milliseconds. A later moment is looked at
-/// again in between, so that a clock that was ahead costs no more than this.
+/// The longest time from the ledger's now until a row of `retries` is due, in milliseconds. A row with a later moment
+/// is looked at again in between, so that a clock that was ahead costs no more than this.
 public let longestDelayMilliseconds: Int64 = 3_600_000
 
 /// A row of `retries` that one worker has until a moment of the ledger's clock.
 public struct RetryLease: Hashable, Sendable {
     public let key: RetryKey
-    /// Higher than every number that this ledger gave before, so that a row which was deleted and came again has no
-    /// lease of its past. A result under another number is dropped. A lease that ended counts until another worker
-    /// takes the row.
+    /// Higher than every number that this ledger gave before. So a row that was deleted and came again has no lease of
+    /// its past. A result under another number is dropped. A lease that ended counts until another worker takes the
+    /// row.
     public let number: Int64
 
     public init(key: RetryKey, number: Int64) {
@@ -38,8 +38,8 @@ public struct LeaseRenewal: Hashable, Sendable {
     }
 }
 
-/// A "no" of Apple's that may not be its last word. The clock runs only between doubting replies: an outage, a hold of
-/// ours and the time before the first such answer do not count.
+/// A "no" of Apple's that may not be its last word. The clock runs only between doubting replies. An outage, a hold of
+/// ours and the time before the first such reply do not count.
 public struct Doubt: Hashable, Sendable {
     public let replies: Int
     /// Milliseconds that the clock has run.
@@ -72,7 +72,7 @@ extension WaitCause {
 }
 
 extension PendingSubmission {
-    /// A row of `retries` as its event tells of it.
+    /// A row of `retries`, as its pending event needs it.
     /// - Parameter latest: The end of the latest attempt; nil if none was counted.
     public init(
         _ claimant: Claimant, _ state: State, cause: String, attempts: Int, receivedAt: Timestamp, latest: Timestamp?,
@@ -84,12 +84,12 @@ extension PendingSubmission {
     }
 }
 
-/// A row of `retries`, as far as a redelivery of its record and its event need it: any version can read it.
+/// The part of a row of `retries` that a redelivery of its record, and its event, need. Any version can read it.
 public struct WaitingRow: Hashable, Sendable {
     public let key: RetryKey
     public let origin: Origin
     public let pending: PendingSubmission
-    /// Its user has an answer to its submission already, by another record. Nobody is told that this one waits.
+    /// Its submission has an answer already, by another record. It gets no pending event.
     public private(set) var isAnswered = false
 
     public init(key: RetryKey, origin: Origin, pending: PendingSubmission) {
@@ -127,7 +127,8 @@ public struct RetryEntry: Hashable, Sendable {
     /// Whether Apple's signature on the evidence holds: such rows are taken before what anybody can make up. It is
     /// written with a new row, and never changes.
     public var isSigned: Bool
-    /// All that a held submission claims, if all of it has names. For the decision alone: no ledger keeps it.
+    /// All purchases that a held submission claims, if all of them have names. For the decision alone: no ledger keeps
+    /// it.
     public let purchases: [NamedPurchase]
 
     public init(
@@ -170,7 +171,8 @@ public struct DueRetry: Hashable, Sendable {
     public let cause: WaitCause
     public let history: AttemptHistory
     public let doubt: Doubt?
-    /// How often it was taken since a worker had a result of it, this time included, less what renewals took back.
+    /// How often it was taken since a worker had a result of it, this time included, without the times that renewals
+    /// took back.
     public let takings: Int
 
     public init(

@@ -71,7 +71,7 @@ public struct SearchResult: Hashable, Sendable {
     public struct Hit: Hashable, Sendable {
         public let row: SubmissionRow
         public let meanings: [Search.Meaning]
-        /// The rows of the outbox that tell of it.
+        /// The rows of the outbox about it.
         public internal(set) var owed: [OutboxRow]
     }
 
@@ -81,7 +81,7 @@ public struct SearchResult: Hashable, Sendable {
 }
 
 extension LedgerOperator {
-    /// Looks for a word among the ids of all apps, and for what is owed of the hits.
+    /// Looks for a word among the ids of all apps, and for the hits' owed rows.
     public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
         let search = Search(word, limit: limit)
         return try results(of: [search]).first ?? search.result([])

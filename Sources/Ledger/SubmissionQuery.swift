@@ -18,13 +18,12 @@ public struct SubmissionQuery: Hashable, Sendable {
     public var userID: UserID?
     public var submissionID: SubmissionID?
     public var orderID: OrderID?
-    /// The transaction of a grant, also the original one where that makes the grant key; of others the transaction that
-    /// they are about, or claim.
+    /// The transaction of a grant, also the original one where that makes the grant key. Of other submissions the
+    /// transaction that they are about, or claim.
     public var transactionID: TransactionID?
     /// The reason of a failure, or why a submission is retrying or held. Others have none.
     public var cause: String?
-    /// What Apple is asked through, by service and environment, whatever its key. Only those that are retrying wait for
-    /// one.
+    /// The endpoint by service and environment, whatever its key. Only those that are retrying wait for one.
     public var endpoint: Endpoint?
     /// Continues behind the last row of the page before.
     public var before: Int64?
@@ -75,7 +74,7 @@ extension LedgerOperator {
 }
 
 public struct SubmissionRow: Hashable, Sendable {
-    /// Its place among the submissions of its state; higher is newer.
+    /// Its sequence number among the submissions of its state; higher is newer.
     public let sequence: Int64
     public let state: SubmissionState
     public let claimant: Claimant
@@ -86,15 +85,16 @@ public struct SubmissionRow: Hashable, Sendable {
     public let decidedAt: Timestamp?
     /// The reason of a failure, or why it is retrying or held.
     public let cause: String?
-    /// One sentence about the cause; nil of what is granted or repeated.
+    /// One sentence about the cause; nil for a granted or repeated submission.
     public let detail: String?
-    /// The grant's, also the one that answers it; of others the one that they are about, or claim.
+    /// The transaction of the grant, also of an answering one. Of other submissions the transaction that they are
+    /// about, or claim.
     public let transactionID: TransactionID?
     /// A grant's.
     public let originalTransactionID: TransactionID?
     public let productID: ProductID?
     public let attempts: Int
-    /// When it is tried next, or when the lease ends that a worker has, by the ledger's clock; nil unless it waits.
+    /// When it is tried next, or when a worker's lease ends, by the ledger's clock; nil unless it waits.
     public let dueAt: Timestamp?
     /// Whether a worker is at it.
     public let isLeased: Bool
@@ -102,7 +102,7 @@ public struct SubmissionRow: Hashable, Sendable {
     public let passedOver: PassedOver?
     /// Whether another system granted it, before this one came into use.
     public let isImported: Bool
-    /// All that the outbox may owe to tell of it.
+    /// All rows of the outbox that may be about it.
     public let owable: [OutboxKey]
 
     public init(
@@ -143,7 +143,7 @@ extension SubmissionRow {
             owable: OutboxKey.telling(of: grant.reference, to: grant.submissionID))
     }
 
-    /// The row at another place.
+    /// This row with another sequence number.
     public func at(_ sequence: Int64) -> SubmissionRow {
         SubmissionRow(
             sequence: sequence, state: state, claimant: claimant, origin: origin, receivedAt: receivedAt,

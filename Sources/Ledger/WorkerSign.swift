@@ -1,6 +1,6 @@
 public import Contract
 
-/// The sign of life that a worker gives with each sample: the others count those that live.
+/// The sign of life that a worker gives with each sample. By these signs the workers count each other.
 public struct WorkerSign: Hashable, Sendable {
     /// A worker without a sign for so many milliseconds counts as gone: three times the longest pause between samples.
     public static let mostSilence: Int64 = 90_000

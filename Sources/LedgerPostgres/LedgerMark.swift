@@ -12,8 +12,8 @@ struct LedgerPlace: Hashable, Sendable {
 
 /// The database that the connections of one process work with.
 ///
-/// Behind a proxy a promoted standby looks like the same session: the worker's generations hold, and the writes that it
-/// lost are missed by nobody. So every transaction compares its place with the session's, and the sessions of a process
+/// Behind a proxy a promoted standby looks like the same session: the worker's generations hold, and nobody misses the
+/// lost writes. So every transaction compares its ``LedgerPlace`` with the session's, and the sessions of a process
 /// compare theirs with each other.
 final class LedgerMark: Sendable {
     private let place = Mutex<LedgerPlace?>(nil)
@@ -22,8 +22,8 @@ final class LedgerMark: Sendable {
     var wasOpened: Bool { place.withLock { $0 != nil } }
 
     /// Remembers where a new session is. The other sessions are lost if that is a later timeline.
-    /// - Throws: `.unreachable` for a place that a later one has replaced: a primary that does not know of its end. The
-    ///   error is `.unfit` for another ledger: everything that this process has in hand is the former one's. A new
+    /// - Throws: `.unreachable` for a ``LedgerPlace`` that a later one has replaced: a primary that does not know of
+    ///   its end. The error is `.unfit` for another ledger: all work of this process is the former ledger's. A new
     ///   process looks whether the group's offsets go with it.
     func open(_ found: LedgerPlace) throws(PostgresFailure) {
         try place.withLock { (place) throws(PostgresFailure) in
@@ -39,6 +39,6 @@ final class LedgerMark: Sendable {
         }
     }
 
-    /// Whether a session's place is the process's.
+    /// Whether a session's ``LedgerPlace`` is the process's.
     func isPresent(_ session: LedgerPlace) -> Bool { place.withLock { $0 == session } }
 }

@@ -5,8 +5,8 @@ extension PostgresLedger {
     /// Looks at a server and a user as a worker would find them, and changes nothing.
     /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Returns: A finding for each thing. Findings about a ledger's tables are missing where there are none.
-    /// - Throws: as ``init(_:)``, but for the absence and the version of the ledger, and for `fsync`: findings tell of
-    ///   these.
+    /// - Throws: as ``init(_:)``, except for the absence and the version of the ledger, and for `fsync`, which findings
+    ///   name.
     public static func examine(
         _ configuration: PostgresLedgerConfiguration, prunes: Bool = false
     ) throws(LedgerError) -> [LedgerFinding] {
@@ -49,7 +49,7 @@ struct PostgresExamination {
             warnings: spare.isEmpty ? [] : [warning])
     }
 
-    /// Writes a row and takes it back: the server takes writes, and its disk has room for one.
+    /// Writes a row and takes it back. This shows that the server takes writes, and has room on its disk.
     func write() -> LedgerFinding {
         do throws(PostgresFailure) {
             try connection.script(

@@ -17,7 +17,7 @@ extension PostgresLedger {
         try write { (_) throws(PostgresFailure) in try WorkerTable(connection: connection).forget(worker) }
     }
 
-    /// No sample is good for longer: workers' shares of `retries` and their rounds of due rows go by it.
+    /// No sample is good for longer: workers' shares of `retries` and their rounds of due rows depend on it.
     private static let longestRest: Int64 = 60_000
 
     private func sample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
@@ -97,7 +97,7 @@ extension PostgresLedger {
                 oldest: row.optionalInteger(3)
             )
         }
-        // Few rows among many may be on none of the pages. That they are there counts: else nobody asks for them.
+        // Few rows among many may be on none of the pages. Their presence counts: else nobody asks for them.
         if !retries.isWhole {
             for endpoint in try endpointsThatWait() where endpoints[endpoint] == nil { endpoints[endpoint] = (1, nil) }
         }
@@ -159,7 +159,7 @@ extension PostgresLedger {
     /// A table as a sample counts it.
     private struct SampledTable {
         let name: String
-        /// Another one for each sample, so that no row is left out for ever.
+        /// Differs for each sample, so that no row is left out for ever.
         let seed: Int64
         /// The part of its pages that are read; nil for all its rows.
         var part: Double?
@@ -169,7 +169,7 @@ extension PostgresLedger {
 
         var isWhole: Bool { part == nil }
 
-        /// In place of its name. All statements of a sample read the same pages, so that they come from the disk once.
+        /// Stands for its name. All statements of a sample read the same pages, so that they come from the disk once.
         var source: String { part.map { "\(name) TABLESAMPLE SYSTEM (\($0 * 100)) REPEATABLE (\(seed))" } ?? name }
 
         var setting: PostgresStatement {
@@ -245,7 +245,7 @@ extension PostgresLedger {
     }
 
     /// No row waits for longer than the longest delay, unless a clock was ahead: then it is due by the end of it. The
-    /// next sample finds what is left.
+    /// next sample finds the rest.
     private func cap(now: Timestamp) throws(PostgresFailure) {
         _ = try connection.run(
             ["retries", "outbox"].map { table in

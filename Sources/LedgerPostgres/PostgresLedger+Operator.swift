@@ -167,7 +167,7 @@ extension PostgresLedger: LedgerOperator {
                 case .written(let outcome, _, _): outcomes.append(outcome)
                 case .toBeHeld(let cause, _): return [.held(cause)]
                 default:
-                    // Another session has answered meanwhile: nothing of this stays, and its answer is read.
+                    // Another session has answered meanwhile. This transaction is rolled back, and that answer is read.
                     throw .server(state: "40001", message: "another session answers the submission", statement: 0)
                 }
             }

@@ -28,7 +28,7 @@ extension PostgresLedger {
     }
 
     /// Writes what may go the fast path in one statement, and the rest in a transaction of its own. So does a grant
-    /// whose product this session has not seen committed: only what is admitted makes an app the ledger's.
+    /// whose product this session has not seen committed: only an admitted decision makes an app the ledger's.
     private func writeAll(_ batch: [Decision]) throws(PostgresFailure) -> [DecisionResult] {
         var planner = BatchPlanner(batch)
         var fast = planner.fast
@@ -108,7 +108,7 @@ extension PostgresLedger {
             let grants = GrantTable(connection: connection)
             let answers = try AnswerTable(connection: connection).answers(planner.submissions)
             planner.inserted(try grants.insert(planner.readAnswers(answers), partitions: partitions))
-            // The holder of a refused key may not be visible to the statement that was refused, but to the next one.
+            // The holder of a refused key may not be visible to the refused statement, but it is to the next one.
             let questions = planner.questions
             let held = try grants.holders(questions.holders)
             try grants.explain(planner.refusedForNothing(held), partitions: partitions)
@@ -152,7 +152,7 @@ extension PostgresLedger {
         return numbers
     }
 
-    /// Carries out all that is left once the planner has concluded.
+    /// Carries out all further writes once the planner has concluded.
     @discardableResult
     func conclude(
         _ planner: inout BatchPlanner, _ answers: [NewAnswer], partitions: [TopicPartition: Int64], now: Timestamp

@@ -10,22 +10,22 @@ public struct PostgresLedgerConfiguration: Sendable {
     private(set) var mark = LedgerMark()
     /// Whether a standby will do, too.
     private(set) var mayBeStandby = false
-    /// Milliseconds for which a sample of what waits is good enough. One worker takes it, the others read it.
+    /// Milliseconds for which a sample of the waiting rows is good enough. One worker takes it, the others read it.
     var sampleMilliseconds: Int64 = 9_000
     /// It is also good for so many times as long as it took. However much waits, counting it takes the server a
     /// twentieth of a core.
     var sampleRest: Int64 = 20
-    /// A table of more pages and rows is counted by so many pages of it. Otherwise a sample would take longer than a
-    /// call may once tens of millions wait, and a ledger that cannot be sampled is away.
+    /// A table of more pages and rows is counted by so many pages of it. Otherwise, with tens of millions of waiting
+    /// rows, a sample would take longer than a call may. A ledger that cannot be sampled counts as away.
     var samplePages: Int64 = 8_192
     var sampleRows: Int64 = 1_000_000
     /// The ledger's clock, by which rows are due and leases end; nil for the database's own.
     var clock: (@Sendable () -> Timestamp)?
 
-    /// A ledger with the settings that suit a worker. Copies share what the connections of a process share.
+    /// A ledger with the settings that suit a worker. Copies share the state that the connections of a process share.
     /// - Parameters:
     ///   - url: `postgres://user@host,host/database?…`, as libpq reads it.
-    ///   - password: nil if the URL or the environment has it, or nobody asks.
+    ///   - password: nil if the URL or the environment has it, or none is needed.
     /// - Throws: `.unusable` for a URL that makes no sense; the text has none of its password.
     public init(url: String, password: PasswordSource? = nil) throws(LedgerError) {
         do throws(PostgresFailure) {
@@ -37,8 +37,8 @@ public struct PostgresLedgerConfiguration: Sendable {
 }
 
 extension PostgresLedgerConfiguration {
-    /// The same ledger for somebody who only reads, and waits no longer than a limit. The limit is for an opening, in
-    /// which all hosts have their turn, and for a call.
+    /// The same ledger for reading alone, with a limit for each wait. The limit is for an opening, in which all hosts
+    /// have their turn, and for a call.
     public func reading(within limit: Duration) -> PostgresLedgerConfiguration {
         var configuration = self
         configuration.options.connectTimeout = min(options.connectTimeout, limit / options.hosts.count)
@@ -52,7 +52,7 @@ extension PostgresLedgerConfiguration {
 }
 
 extension PostgresLedgerConfiguration {
-    /// The same ledger for somebody who only reads all of it, from a standby as well: the first host that is there.
+    /// The same ledger to be read only, also from a standby: the first host that answers.
     public var auditing: PostgresLedgerConfiguration {
         var configuration = self
         configuration.options.target = .any
@@ -61,18 +61,18 @@ extension PostgresLedgerConfiguration {
         return configuration
     }
 
-    /// Asks where a session is, and for the time there. A standby has an answer only for who may read from one.
+    /// Asks where a session is, and for the time there. A standby answers only a reader that may use one.
     var look: PostgresStatement { mayBeStandby ? PostgresLedger.lookAnywhere : PostgresLedger.look }
 }
 
 /// One connection to a ledger on PostgreSQL, for any number of workers on any number of hosts.
 ///
-/// Every call is one transaction, but for a write that goes the fast path in part. Each begins with a look at which
+/// Every call is one transaction, except a write that goes the fast path in part. Each begins with a look at which
 /// database this is. Another one than at the opening ends the call with `.disconnected`. Nothing was written then,
 /// except for the grants of a write on the fast path, which are good wherever they stand. Transactions that stood in
 /// each other's way are tried again here.
 public final class PostgresLedger: LedgerConnection {
-    /// Tries of one call whose transaction was in another's way, such as in a deadlock.
+    /// Tries of one call whose transaction lost against another, such as in a deadlock.
     static let mostTries = 4
 
     let connection: PostgresConnection
@@ -80,20 +80,21 @@ public final class PostgresLedger: LedgerConnection {
     let place: LedgerPlace
     /// Numbers of `products` that this session has seen committed.
     var knownProducts: Set<Int64> = []
-    /// Decisions that are written at once: half of those that took the server too long, and one more after each call.
+    /// Most decisions that are written at once: half of a batch that took the server too long, and one more after each
+    /// call.
     var mostAtOnce = Int.max
     public private(set) var clockLead: Int64 = 0
 
     /// Whether the database has a ledger, of any version.
-    /// - Throws: as ``init(_:)``, but for the ledger's absence and version.
+    /// - Throws: as ``init(_:)``, except for the ledger's absence and version.
     public static func exists(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) -> Bool {
         try PostgresOpening(configuration: configuration).isThere()
     }
 
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
-    /// - Throws: `.unusable` where a person must look: no such database, no right to make tables, a table that is no
-    ///   ledger's, a newer ledger. The error is `.unavailable` for what may pass.
+    /// - Throws: `.unusable` where a person must look: no such database, no right to make tables, foreign tables, a
+    ///   newer ledger. The error is `.unavailable` for what may pass.
     @discardableResult
     public static func migrate(
         _ configuration: PostgresLedgerConfiguration
@@ -102,9 +103,9 @@ public final class PostgresLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with. The same goes for a
-    ///   session whose settings cannot keep the ledger's promises. The error is `.unavailable` if the server cannot be
-    ///   reached.
+    /// - Throws: `.unusable` if there is no ledger, or one of a version that this program does not work with. The same
+    ///   goes for a session whose settings cannot keep the ledger's promises. The error is `.unavailable` if the server
+    ///   cannot be reached.
     public init(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) {
         let opened = try PostgresOpening(configuration: configuration).open()
         connection = opened.connection
@@ -160,7 +161,8 @@ public final class PostgresLedger: LedgerConnection {
         let found = try read { (_) throws(PostgresFailure) in
             try GrantTable(connection: connection).grants(of: Set(questions.map(\.transactionID)))
         }
-        // One that only a later version can read answers nothing here: Apple is asked, and the write finds it.
+        // A grant that only a later version can read gives no answer here: Apple is asked, and the write finds the
+        // grant.
         let grants = Dictionary(grouping: found.known.map(\.grant), by: \.transactionID)
         return questions.map { question in
             (grants[question.transactionID] ?? []).sorted { $0.reference < $1.reference }
@@ -305,7 +307,7 @@ public final class PostgresLedger: LedgerConnection {
 
     /// - Parameters:
     ///   - left: Until the end of the call. A wait for a lock that met it would cost the connection, and with it every
-    ///     partition, and its reason would not be told.
+    ///     partition, and its reason would be lost.
     ///   - lock: How long a statement waits for a lock.
     static func isWorthAnotherTry(
         _ failure: PostgresFailure, after tries: Int, left: Duration, lock: Duration
@@ -313,7 +315,7 @@ public final class PostgresLedger: LedgerConnection {
         failure.isWorthAnotherTry && tries < mostTries && (!failure.isLockHeld || left > lock * 2)
     }
 
-    /// Asks where this session is, and for the time there. A standby has no answer.
+    /// Asks where this session is, and for the time there. A standby gives none.
     static let look = PostgresStatement(
         """
         SELECT id, left(pg_walfile_name(pg_current_wal_lsn()), 8),
@@ -333,18 +335,18 @@ public final class PostgresLedger: LedgerConnection {
     /// Whether this session reads from a standby, whose rows may be behind.
     public var isStandby: Bool { place.timeline == LedgerPlace.standby }
 
-    /// The moment of ``look``'s answer.
+    /// The moment of ``look``'s reply.
     /// - Parameter askedAt: This host's clock before it.
-    /// - Throws: `.lost` if this is another place than at the opening, or another one than other sessions' of this
-    ///   process.
+    /// - Throws: `.lost` if this is another ``LedgerPlace`` than at the opening, or than that of the process's other
+    ///   sessions.
     func present(_ result: PostgresResult, askedAt: Int64) throws(PostgresFailure) -> Timestamp {
         guard let row = result.first else { throw .unfit("the ledger has no id") }
         guard LedgerPlace(row) == place, configuration.mark.isPresent(place) else {
             throw .lost("another database, or a promoted standby, has taken this one's place")
         }
         let now = configuration.clock?() ?? row.time(2)
-        // The server looked at its clock between the two moments here. A lead that can be stays, so that a slow answer
-        // moves no clock.
+        // The server looked at its clock between the two moments here. A lead within these bounds stays, so that a slow
+        // reply moves no clock.
         let (first, last) = (now.milliseconds - WallClock.milliseconds, now.milliseconds - askedAt)
         clockLead = min(max(clockLead, min(first, last)), max(first, last))
         return now

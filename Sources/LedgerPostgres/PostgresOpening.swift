@@ -82,7 +82,7 @@ struct PostgresOpening {
             let mark = "INSERT INTO ledger (one, version, id) VALUES (1, 1, '\(LedgerID.random())')"
             return try connection.script("BEGIN; \(limit);\n\(step.sql)\n; \(mark); COMMIT", within: Self.stepLimit)
         }
-        // Only a migration locks this row. It waits for another one, and has nothing to do after it.
+        // Only a migration locks this row. It waits for another migration, and has nothing to do after it.
         try connection.script(
             "BEGIN; \(limit); SET LOCAL lock_timeout = 0; SELECT FROM ledger FOR UPDATE", within: Self.stepLimit)
         guard try version(of: connection) < step.version else { return try connection.rollBack() }
@@ -122,7 +122,7 @@ struct PostgresOpening {
 }
 
 extension PostgresFailure {
-    /// The failure of a step, whose place a person is told.
+    /// The failure of a step, with the ledger's name for people.
     fileprivate func of(_ step: Migration) -> PostgresFailure {
         guard case .server(let state, let message, let statement) = self else { return self }
         return .server(state: state, message: "step \(step.version) (\(step.name)): \(message)", statement: statement)

@@ -17,7 +17,8 @@ enum WorkerRights {
         ("USAGE", "lease_numbers"),
     ].flatMap { word, names in names.split(separator: " ").map { Right(word: word, name: String($0)) } }
 
-    /// What a worker that deletes old answers needs, too: to note it, and to see what operators have acted on.
+    /// Further rights of a worker that deletes old answers: to note that, and to see which submissions operators have
+    /// acted on.
     private static let pruning = ["INSERT", "SELECT"].map { Right(word: $0, name: "operator_actions") }
 
     /// Rights that would take a grant back; a tables' owner has them.
@@ -56,7 +57,7 @@ enum WorkerRights {
 }
 
 extension PostgresLedger {
-    /// Makes sure that this user may do all that a worker does.
+    /// Makes sure that this user has all rights of a worker.
     /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Throws: `.unusable` with the rights that are missing, or if a table is.
     public func checkRights(prunes: Bool) throws(LedgerError) {

@@ -13,7 +13,7 @@ struct AnswerTable {
         return found
     }
 
-    /// The answer of one submission; nil where there is none, or one that only a later version can read.
+    /// The answer of one submission; nil where there is none, or only a later version can read it.
     func answer(_ key: SubmissionKey) throws(StoreError) -> Answer? { try answers([key]).known.first }
 
     func answers(from ranges: [OriginRange]) throws(StoreError) -> FoundAnswers {
@@ -22,7 +22,7 @@ struct AnswerTable {
         return found
     }
 
-    /// Adds an answer, or leaves the one that is there.
+    /// Adds an answer; an existing one stays.
     /// - Returns: Whether it is new.
     func insert(_ new: NewAnswer, partition: Int64) throws(StoreError) -> Bool {
         if new.replaces {
@@ -40,7 +40,7 @@ struct AnswerTable {
 
     // MARK: Retention
 
-    /// Rows of some places that may go. The outbox's event of a failure is made from the row, so that one stays. By the
+    /// Rows of some places that may go. An owed event of a failure is made from its row, so such a row stays. By the
     /// answer of a submission that operators have acted on, an erasure finds the actions.
     private static let isOld = """
         sequence BETWEEN ? AND ? AND answered_at < ? AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.key =

@@ -14,8 +14,8 @@ final class Database {
     private let logPages: UnsafeMutablePointer<CInt>
     /// Milliseconds that a statement waits for another connection's write.
     private let busyTimeout: CInt
-    /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several
-    /// batches touch is moved once.
+    /// Pages in the write-ahead log before they are moved to the database. A page that several batches touch is then
+    /// moved once.
     static let mostLogPages: CInt = 8_000
     /// Pages at which the next checkpoint is tried.
     private var checkpointAt = mostLogPages
@@ -44,7 +44,7 @@ final class Database {
         sqlite3_busy_timeout(handle, self.busyTimeout)
         logPages = .allocate(capacity: 1)
         logPages.initialize(to: 0)
-        // It stands in the place of SQLite's own, which would make checkpoints that others may write beside.
+        // It replaces SQLite's own, which would make checkpoints beside other connections' writes.
         sqlite3_wal_hook(
             handle,
             { pages, _, _, count in
@@ -79,7 +79,7 @@ final class Database {
     /// once in a process, before SQLite's first use. Later it has no effect and does no harm.
     private static let settings: Void = { _ = grantor_sqlite_stop_counting_memory() }()
 
-    /// A statement of the connection's cache, prepared at its first use. Preparing costs three times what a run does.
+    /// A statement of the connection's cache, prepared at its first use. Preparing costs three times as much as a run.
     func statement(_ sql: String) throws(StoreError) -> Statement {
         if let known = statements[sql] { return known }
         var pointer: OpaquePointer?
@@ -131,7 +131,7 @@ final class Database {
             """
         var rows: [Row] = []
         var before = before ?? .max
-        // A page that is not full is the last one, so as many rows follow as were left out.
+        // A page that is not full is the last one, so only the left out rows follow.
         while rows.count < limit {
             let asked = limit - rows.count
             let found = try statement(sql).rows {
@@ -167,9 +167,9 @@ final class Database {
     /// Moves the log's pages into the database, under the lock of writers.
     ///
     /// Where another connection has that lock, SQLite would go on without it (`PASSIVE`). A write beside can then make
-    /// it skip pages of commits for good: the WAL-reset bug of all versions before 3.51.3 (sqlite.org/wal.html). So
-    /// whoever would have to wait gives up instead. A commit some pages on tries again: a log that grows does no harm,
-    /// and each try goes through all of it.
+    /// it skip pages of commits for good: the WAL-reset bug of all versions before 3.51.3 (sqlite.org/wal.html). So a
+    /// checkpoint that would have to wait gives up instead. A commit some pages later tries again: a growing log does
+    /// no harm, and each try goes through all of it.
     /// - Returns: Whether all pages were moved.
     @discardableResult
     func checkpoint() -> Bool {
@@ -247,7 +247,7 @@ struct FileGuard {
     private let files: [(path: String, identity: FileIdentity)]
 
     /// Remembers the database, its write-ahead log and that log's index as they are now. A process that opens the
-    /// database after the index is gone makes another, and neither sees the other's locks and writes.
+    /// database without the index makes another one, and neither process sees the other's locks and writes.
     /// - Parameters:
     ///   - path: The path by which the database was opened, which may be a link.
     ///   - file: The file to which the path leads: SQLite keeps the log and its index beside that.

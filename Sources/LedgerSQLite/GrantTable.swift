@@ -8,7 +8,7 @@ struct GrantTable {
     // MARK: Writing
 
     /// A grant, unless its transaction or its key is taken. `OR IGNORE` would let refused values pass, too. One row
-    /// each: to a statement that may add several, SQLite first copies every page that it changes.
+    /// each: for a statement that may add several, SQLite first copies every page that it changes.
     private static let insertion = GrantColumns.written.insertion(into: "grants")
     private static let productInsertion = ProductColumns.written.insertion(into: "products")
 
@@ -33,7 +33,7 @@ struct GrantTable {
                     continue
                 }
             }
-            // In the grant's own transaction and each time: nothing can be remembered of one that was rolled back.
+            // In the grant's own transaction and each time: nothing of a rolled-back transaction may be remembered.
             let product = StoredProduct(of: grant)
             let number = products[product] ?? product.number
             if products.updateValue(number, forKey: product) == nil { try insert(product, number) }
@@ -78,7 +78,7 @@ struct GrantTable {
 
     // MARK: Reading
 
-    /// The rows that hold what new ones wanted.
+    /// The rows that hold the keys of refused ones.
     func holders(_ questions: [HolderQuestion]) throws(StoreError) -> FoundGrants {
         var rows = FoundGrants()
         for question in questions {
@@ -116,7 +116,7 @@ struct GrantTable {
         return found
     }
 
-    /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.
+    /// The apps among these of which the ledger has granted purchases, or has submissions in `retries`.
     func ours(_ apps: Set<BundleID>) throws(StoreError) -> Set<BundleID> {
         var ours: Set<BundleID> = []
         for app in apps {

@@ -5,8 +5,8 @@ import Ledger
 struct OutboxTable {
     let database: Database
 
-    /// Adds a row, or leaves the one that is there. A row about a submission that waits is told anew if a worker is
-    /// telling it: it tells something else now. That worker's report finds no row under its lease.
+    /// Adds a row; an existing one stays. If a worker is publishing a waiting submission's row, the row is published
+    /// anew, because it has another content now. That worker's report finds no row under its lease.
     func insert(_ new: NewOutboxRow, now: Timestamp) throws(StoreError) {
         try database.statement(Self.insertion).run { OutboxColumns.write(new, now: now, to: &$0) }
         guard case .pending = new.key else { return }
@@ -27,8 +27,8 @@ struct OutboxTable {
 
     /// Leases the due rows of one request, in the order in which they are due.
     ///
-    /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
-    /// would stay in front of all others. The event of a submission that no longer waits is owed no more.
+    /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because
+    /// else it would stay in front of all others. The event of a submission that no longer waits is owed no more.
     func take(_ request: OutboxRequest, now: Timestamp) throws(StoreError) -> [OutboxItem] {
         let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []

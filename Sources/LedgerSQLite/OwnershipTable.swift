@@ -16,8 +16,8 @@ struct OwnershipTable {
         return try known(partition) ?? 0
     }
 
-    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of
-    /// its topic is there, or one was refused before.
+    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and has none
+    /// of its topic, or one was refused before.
     func refuses(_ partition: TopicPartition) throws(StoreError) -> Bool {
         let isKnown = try database.statement(
             "SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND NOT \(PartitionColumns.isRefused)"
@@ -121,13 +121,13 @@ struct OwnershipTable {
         } > 0
     }
 
-    /// Makes partitions known, at the group's offsets, whose offsets stop a worker. Others are known, or read from the
-    /// oldest record, and no offset of the group's may pass over what they hold. One that was refused and has no offset
-    /// is read from the oldest record as well.
+    /// Makes the partitions whose offsets stop a worker known, at the group's offsets. Other partitions are known, or
+    /// read from the oldest record, and no offset of the group may pass over their records. A refused partition without
+    /// an offset is read from the oldest record as well.
     func accept(_ committed: [TopicPartition: Int64]) throws(StoreError) {
         var refused: [TopicPartition] = []
         for partition in committed.keys.sorted() where try refuses(partition) { refused.append(partition) }
-        // Of a topic whose committed partitions are all known, too: another of it may be what stops the workers.
+        // Also for a topic whose committed partitions are all known: another partition of it may stop the workers.
         for topic in Set(committed.keys.map(\.topic)).sorted() {
             try database.statement(
                 "UPDATE partitions SET next_offset = 0 WHERE topic = ? AND \(PartitionColumns.isRefused)"

@@ -7,7 +7,7 @@ struct RetryTable {
 
     // MARK: Writing
 
-    /// Adds a row, due after its delay, or leaves the one that is there.
+    /// Adds a row, due after its delay; an existing one stays.
     func insert(_ new: NewRetry, partition: Int64, now: Timestamp) throws(StoreError) {
         try database.statement(Self.insertion).run {
             RetryColumns.write(new, partition: partition, now: now, to: &$0)
@@ -41,9 +41,8 @@ struct RetryTable {
         try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").hasRow { $0.lease(lease) }
     }
 
-    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Of held rows none
-    /// goes first. They are taken before they are due as well, and the signed ones would come again before the others'
-    /// turn.
+    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Among held rows none
+    /// goes first: they are taken early as well, and the signed ones would come again before the others' turn.
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(StoreError) -> [DueRetry] {
         guard request.endpoint != nil else {
@@ -57,8 +56,8 @@ struct RetryTable {
     private static let isHeld = "endpoint IS NULL"
     private static func waits(isSigned: Bool) -> String { "endpoint = ?1 AND signed = \(isSigned ? 1 : 0)" }
 
-    /// Leases the row that is suspect with its next taking and due for longest; nil if there is none. One that is held
-    /// has no lease that could end.
+    /// Leases the longest due row that is suspect with its next taking; nil if there is none. A held row has no lease
+    /// that could end.
     func takeSuspect(now: Timestamp) throws(StoreError) -> DueRetry? {
         let row = try rows(
             "\(RetryColumns.isSuspectNext) AND leased_until <= ? AND \(RetryColumns.isKnown)",
@@ -73,7 +72,7 @@ struct RetryTable {
     ) throws(StoreError) -> [DueRetry] {
         guard most > 0, bytes > 0 else { return [] }
         let endpoint = request.endpoint?.text
-        // A row that another worker has is due at its lease's end, and not before the breaker's closing.
+        // A row that another worker has is due at its lease's end, and not before the breaker closes.
         let condition = request.beforeDue ? "(leased_until IS NULL OR leased_until <= ?2)" : "due_at <= ?2"
         var left = bytes
         let rows = try database.statement(
@@ -245,7 +244,7 @@ struct RetryTable {
         SELECT endpoint, count(*), max(due_at), min(sequence) FROM retries GROUP BY endpoint ORDER BY endpoint
         """
 
-    /// When a row's record came. No index has it, so it is asked for a few rows only.
+    /// When a row's record came. No index has it, so only a few rows are read.
     private func received(_ sequence: Int64) throws(StoreError) -> Timestamp? {
         try database.statement("SELECT received_at FROM retries WHERE sequence = ?")
             .first({ $0.integer(sequence) }) { $0.time(0) }

@@ -2,7 +2,7 @@ import Glibc
 public import Ledger
 
 extension SQLiteLedger {
-    /// Looks at a file as a worker would find it, and leaves nothing changed: a write begins and is rolled back.
+    /// Looks at a file as a worker would find it, and changes nothing: a write begins and is rolled back.
     /// - Returns: A finding for each thing; none where there is no ledger.
     /// - Throws: as ``init(_:)``.
     public static func examine(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) -> [LedgerFinding] {
@@ -17,12 +17,12 @@ extension SQLiteLedger {
 
 /// Everything that `grantor check` looks at in a ledger's file and below it.
 enum SQLiteExamination {
-    /// Free bytes with which a worker soon stands still: less than its log grows to between two checkpoints.
+    /// With fewer free bytes a worker soon stands still: its log grows to this size between two checkpoints.
     static let leastFree: Int64 = 256 << 20
-    /// Free bytes with which somebody should make room: a grant takes a few hundred bytes.
+    /// With fewer free bytes a person should make room: a grant takes a few hundred bytes.
     static let enoughFree: Int64 = 2 << 30
 
-    /// - Parameter free: Bytes; nil where the file system does not tell.
+    /// - Parameter free: Bytes; nil where the file system does not report them.
     static func disk(free: Int64?) -> LedgerFinding {
         guard let free else { return LedgerFinding("disk", "its free space is not told") }
         let facts = "\(text(free)) free"
@@ -35,7 +35,7 @@ enum SQLiteExamination {
         return LedgerFinding("disk", facts)
     }
 
-    /// Free bytes for users without privileges, below a path that is there; nil where the file system does not tell.
+    /// Free bytes for users without privileges, below an existing path; nil where the file system does not report them.
     static func free(at path: String) -> Int64? {
         var system = statvfs()
         // A file system in memory may have no size.
@@ -44,7 +44,8 @@ enum SQLiteExamination {
         return isTooMany ? .max : Int64(clamping: bytes)
     }
 
-    /// Writes a row and takes it back: rights, the lock of writers and the file system are as a worker needs them.
+    /// Writes a row and takes it back. This shows that rights, the lock of writers and the file system are as a worker
+    /// needs them.
     static func write(_ database: Database, at path: String) -> LedgerFinding {
         do throws(StoreError) {
             try database.run(

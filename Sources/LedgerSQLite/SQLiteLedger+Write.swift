@@ -70,7 +70,7 @@ extension SQLiteLedger {
         return numbers
     }
 
-    /// Carries out all that is left once the planner has concluded.
+    /// Carries out all further writes once the planner has concluded.
     func conclude(
         _ planner: inout BatchPlanner, _ answers: [NewAnswer], partitions: [TopicPartition: Int64], now: Timestamp
     ) throws(StoreError) {

@@ -13,8 +13,8 @@ public final class SQLiteLedger: LedgerConnection {
 
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
-    /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer
-    ///   one. The error is `.unavailable` if another process works for it or keeps it locked, or if the disk is full.
+    /// - Throws: `.unusable` if no file can be at the path, if the file is no ledger, or if it is a newer one. The
+    ///   error is `.unavailable` if another process works for it or keeps it locked, or if the disk is full.
     @discardableResult
     public static func migrate(
         _ configuration: SQLiteLedgerConfiguration
@@ -41,9 +41,9 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with. The same goes for a
-    ///   setting that SQLite does not take, and that promises rest on. The error is `.unavailable` if another process
-    ///   keeps it locked.
+    /// - Throws: `.unusable` if there is no ledger, or one of a version that this program does not work with. The same
+    ///   goes for a setting that SQLite does not take, and that promises rest on. The error is `.unavailable` if
+    ///   another process keeps it locked.
     public init(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {
         database = try SQLiteOpening(configuration: configuration).open()
         clock = configuration.clock
@@ -110,7 +110,8 @@ public final class SQLiteLedger: LedgerConnection {
                 let grants = try GrantTable(database: database).grants("grants.transaction_id = ?") {
                     $0.text(question.transactionID)
                 }
-                // One that only a later version can read answers nothing here: Apple is asked, and the write finds it.
+                // A grant that only a later version can read gives no answer here: Apple is asked, and the write finds
+                // the grant.
                 found.append(grants.known.map(\.grant).first(where: question.isAnswered)?.reference)
             }
             return found

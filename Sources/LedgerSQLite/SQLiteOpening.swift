@@ -22,7 +22,7 @@ public struct SQLiteLedgerConfiguration: Sendable {
         self.clock = clock
     }
 
-    /// The same ledger for somebody who only reads, and waits no longer than a limit.
+    /// The same ledger for reading alone, with a limit for each wait.
     public func reading(within limit: Duration) -> SQLiteLedgerConfiguration {
         var configuration = self
         configuration.busyTimeout = min(busyTimeout, Int(clamping: Int64(limit / .milliseconds(1))))
@@ -33,9 +33,9 @@ public struct SQLiteLedgerConfiguration: Sendable {
     @Sendable public static func wallClock() -> Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
 }
 
-/// Opens a ledger's file and makes sure of all that its promises rest on.
+/// Opens a ledger's file and makes sure of everything that its promises rest on.
 struct SQLiteOpening {
-    /// Marks a SQLite file as a ledger: "GRN2", because what the first build marked by "GRNT" cannot be upgraded.
+    /// Marks a SQLite file as a ledger: "GRN2", because the first build's files, marked by "GRNT", cannot be upgraded.
     static let applicationID: Int64 = 0x4752_4E32
 
     /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes. A
@@ -74,7 +74,7 @@ struct SQLiteOpening {
         return true
     }
 
-    /// Refuses a file whose write-ahead log a worker may seek in another place than the one before it.
+    /// Refuses a file whose write-ahead log the next worker may seek at another path than the former one.
     private func checkNames() throws(StoreError) {
         var status = stat()
         guard stat(configuration.path, &status) == 0 else { return }
@@ -147,7 +147,7 @@ struct SQLiteOpening {
         try database.run("PRAGMA user_version = \(step.version)")
     }
 
-    /// A connection in write-ahead mode that syncs every commit. Refuses a file of somebody else's before it writes
+    /// A connection in write-ahead mode that syncs every commit. Refuses another program's file before it writes
     /// anything.
     private func connected(creating: Bool) throws(StoreError) -> Database {
         try checkNames()
@@ -215,7 +215,7 @@ struct SQLiteOpening {
 }
 
 extension StoreError {
-    /// The failure of a step, whose place a person is told.
+    /// The failure of a step, with the ledger's name for people.
     fileprivate func of(_ step: Migration) -> StoreError {
         guard case .sqlite(let code, let message) = self else { return self }
         return .sqlite(code: code, message: "step \(step.version) (\(step.name)): \(message)")

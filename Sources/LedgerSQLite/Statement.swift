@@ -97,8 +97,8 @@ final class Statement {
 
 /// Gathers a statement's values, left to right.
 ///
-/// All bytes stand in one buffer that SQLite reads in place. Given one by one they would each be copied into memory of
-/// SQLite's own, which costs as much as the insertion of a row.
+/// All bytes stand in one buffer, which SQLite reads without a copy. Given one by one, each would be copied into
+/// SQLite's own memory, which costs as much as the insertion of a row.
 struct Binder: RowWriter {
     private enum Value {
         case null
@@ -108,7 +108,7 @@ struct Binder: RowWriter {
     }
 
     private var values: [Value] = []
-    /// Never empty, so that an empty text has an address: one without would be NULL.
+    /// Never empty, so that an empty text has an address: a text without one would be NULL.
     private var bytes: [UInt8] = [0]
 
     fileprivate mutating func removeAll() {
@@ -195,7 +195,7 @@ extension WrittenColumns {
     /// A parameter for each column.
     var values: String { Array(repeating: "?", count: names.count).joined(separator: ", ") }
 
-    /// An insertion of one row that leaves the one which is there.
+    /// An insertion of one row; an existing one stays.
     func insertion(into table: String) -> String {
         "INSERT INTO \(table) (\(list)) VALUES (\(values)) ON CONFLICT DO NOTHING"
     }
@@ -262,7 +262,7 @@ enum StoreError: Error {
         }
     }
 
-    /// A new ledger beside a group that works has forgotten what was granted.
+    /// A new ledger beside a working group has forgotten all grants.
     static let restoring = "if there was one, restore its backup (docs/guarantees.md, After a backup)"
 
     /// `SQLITE_READONLY_DBMOVED`, which is a macro of two parts that Swift does not see.

@@ -38,8 +38,8 @@ enum WorkerLock {
         .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
     }
 
-    /// How often the kernel's list is looked through. It comes in pieces, and locks that come and go between two pieces
-    /// shift the rest, so that a line may be left out.
+    /// How often the kernel's list is looked through. The list comes in pieces. Locks that come and go between two
+    /// pieces shift the rest, so a line may be missing.
     private static let mostLooks = 8
 
     private static func holder(of file: stat) -> String {

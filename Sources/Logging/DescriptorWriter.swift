@@ -11,7 +11,7 @@ internal import Threading
 public final class DescriptorWriter: Sendable {
     /// Most bytes of lines that wait for the reader.
     static let maxWaitingBytes = 1 << 20
-    /// Longest line that is written at once: a pipe with room takes as much in one piece (`PIPE_BUF`, pipe(7)).
+    /// Longest line that is written at once: a pipe with room takes so much in one piece (`PIPE_BUF`, pipe(7)).
     private static let maxBytesAtOnce = 4096
 
     public static let standardError = DescriptorWriter(descriptor: STDERR_FILENO)
@@ -33,7 +33,8 @@ public final class DescriptorWriter: Sendable {
 
     public var lost: Int { state.withLock { $0.lost } }
 
-    /// Writes a line, or has it written. A line that the descriptor refuses is gone: there is no other place for it.
+    /// Writes a line, or has it written. A line that the descriptor refuses is lost, because there is no other output
+    /// for it.
     public func write(_ line: [UInt8]) {
         let mustBegin = state.withLock { state in
             if !state.isWriting, line.count <= Self.maxBytesAtOnce, isReady {
@@ -68,7 +69,7 @@ public final class DescriptorWriter: Sendable {
         }
     }
 
-    /// Waits until nothing waits any more, or the time is over: a process's last lines say why it ends.
+    /// Waits until all lines are written, or the time is over: a process's last lines say why it ends.
     public func finish(within limit: Duration) {
         let end = ContinuousClock.now + limit
         while state.withLock({ $0.isWriting }), ContinuousClock.now < end { usleep(1000) }

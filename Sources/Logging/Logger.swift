@@ -55,7 +55,7 @@ extension Logger {
         log(level: .info, message(), metadata: metadata())
     }
 
-    /// For what is normal but rare, and for the end of trouble.
+    /// For rare but normal events, and for the end of trouble.
     public func notice(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
         log(level: .notice, message(), metadata: metadata())
     }
@@ -70,7 +70,7 @@ extension Logger {
         log(level: .error, message(), metadata: metadata())
     }
 
-    /// For the end of the program, or of what it promises.
+    /// For the end of the program, or of its promises.
     public func critical(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
         log(level: .critical, message(), metadata: metadata())
     }

@@ -10,7 +10,7 @@ public struct Counter: Sendable {
         series.increment(by: amount)
     }
 
-    /// Raises it to a total that its one owner counts; a smaller one changes nothing.
+    /// Raises it to a total that its one owner counts; a smaller total changes nothing.
     public func raise(to total: Int) { series.raise(to: total) }
 }
 
@@ -119,10 +119,10 @@ final class ObservedSeries: MetricSeries {
     func lines(name: String, labels: String) -> [String] { ["\(name)\(labels) \(PrometheusText.number(read()))"] }
 }
 
-/// A metric's name, meaning and labels, in one place: a static constant beside the code that counts.
+/// A metric's name, meaning and labels: a static constant beside the code that counts.
 ///
 /// Names follow Prometheus (<https://prometheus.io/docs/practices/naming/>): letters, digits and `_`, counters end in
-/// `_total`, times are in seconds. Debug builds trap on a name of another form. The texts of `help` say what is counted
+/// `_total`, times are in seconds. Debug builds trap on a name of another form. The text of `help` says what is counted
 /// and, where an alert depends on it, when to be alarmed.
 public struct MetricDeclaration<Metric>: Hashable, Sendable {
     public let name: String

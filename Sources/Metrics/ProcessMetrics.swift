@@ -15,7 +15,7 @@ struct ProcessMetrics: Hashable, Sendable {
     let startTime: Double
     let openDescriptors: Int?
 
-    /// The state of the moment; nil where `/proc` does not tell.
+    /// The state of the moment; nil where `/proc` does not show it.
     static func current() -> ProcessMetrics? {
         guard let stat = text("/proc/self/stat"), let system = text("/proc/stat") else { return nil }
         return ProcessMetrics(
@@ -71,7 +71,7 @@ struct ProcessMetrics: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The entries of `/proc/self/fd`, but for the one that reads them.
+    /// The entries of `/proc/self/fd`, except the descriptor that reads them.
     private static func openDescriptors() -> Int? {
         guard let folder = opendir("/proc/self/fd") else { return nil }
         defer { closedir(folder) }

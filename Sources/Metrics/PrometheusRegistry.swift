@@ -4,9 +4,9 @@ import Synchronization
 /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 ///
 /// Ask for a metric once and keep it: the asking takes a lock, the counting does not. A series lives as long as its
-/// registry, so that no counter goes back, and is shown from the moment it is asked for. One beyond the limit is made
-/// all the same, so that its owner need not know; it is not shown, and ``dropped`` counts it. Debug builds trap on a
-/// name that was declared otherwise before.
+/// registry, so that no counter goes back, and is shown from the moment it is asked for. A series beyond the limit is
+/// made all the same, so that its owner need not know. It is not shown, and ``dropped`` counts it. Debug builds trap on
+/// a name that was declared otherwise before.
 public final class PrometheusRegistry: Sendable {
     /// The registry of this process. Tests make registries of their own.
     public static let shared = PrometheusRegistry()

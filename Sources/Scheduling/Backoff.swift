@@ -54,7 +54,7 @@ public struct Backoff: Hashable, Sendable {
 /// Seeded randomness for jitter and simulations: one seed gives one sequence, on every machine.
 ///
 /// The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-/// It is fast and well spread, and anybody who sees a few outputs can foretell the rest: never use it for secrets.
+/// It is fast and well spread. Never use it for secrets: anybody who sees a few outputs can compute the rest.
 @frozen
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     @usableFromInline var state: UInt64

@@ -70,7 +70,7 @@ extension Duration {
     @inlinable
     public var clampedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
-        // Both parts have one sign, and the second one is below a second.
+        // Both parts have the same sign, and the second part is below a second.
         let (quotient, remainder) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds < 0 ? .min : .max }

@@ -1,5 +1,5 @@
-/// Trouble that lasts: people are told when it begins, every ten minutes while it lasts, and once when it is over. It
-/// is over after a time without it, so that trouble which comes and goes is told as one.
+/// Lasting trouble: it is logged when it begins, every ten minutes while it lasts, and once when it is over. It is over
+/// after a time without it, so trouble that comes and goes counts as one.
 @frozen
 public struct Reminder: Hashable, Sendable {
     /// The time between two times of telling.
@@ -7,7 +7,7 @@ public struct Reminder: Hashable, Sendable {
     /// How long trouble that comes and goes must be away until it is over.
     public static let quiet: Duration = .seconds(60)
 
-    /// Something to be told.
+    /// News for the log.
     @frozen
     public enum News: Hashable, Sendable {
         /// It begins, or goes on.
@@ -31,7 +31,7 @@ public struct Reminder: Hashable, Sendable {
         (since, latest, toldAt) = (now, now, now)
     }
 
-    /// The same trouble, to be told at once.
+    /// The same trouble, to be logged at once.
     public init(of trouble: Reminder) {
         self.init(quiet: trouble.quiet)
         (since, latest) = (trouble.since, trouble.latest)
@@ -41,7 +41,7 @@ public struct Reminder: Hashable, Sendable {
     public func isQuiet(at now: Instant) -> Bool { latest.map { now - $0 >= quiet } ?? true }
 
     /// Looks whether it lasts.
-    /// - Returns: the news to be told; nil for none.
+    /// - Returns: the news to log; nil for none.
     public mutating func observe(_ lasts: Bool, at now: Instant) -> News? {
         guard lasts else {
             guard isQuiet(at: now) else { return nil }
@@ -55,6 +55,6 @@ public struct Reminder: Hashable, Sendable {
         return .lasts
     }
 
-    /// When it is to be told again, if it lasts; nil while it does not.
+    /// When it is to be logged again, if it lasts; nil while it does not.
     public var nextMoment: Instant? { toldAt.map { $0 + Self.pause } }
 }

@@ -1,13 +1,13 @@
 public import Synchronization
 
-/// Messages from any number of threads to one owner, which takes all that have come at once.
+/// Messages from any number of threads to one owner, which takes all present ones at once.
 ///
 /// Order is kept: messages of one sender arrive in the order in which it posted them. Posting costs a lock and, only
 /// when the mailbox was empty, one write to the owner's ``WakeDescriptor``; under load most posts are free of it.
 /// Several mailboxes of one owner may share one descriptor: the owner waits once and then takes from each.
 ///
-/// The bound is a statement about the design, not a limit: each sender has limits of its own that keep the mailbox
-/// below it. Debug builds trap beyond it, release builds go on, because to lose a message is worse than to hold it.
+/// The bound states the design and limits nothing: each sender has limits of its own that keep the mailbox below it.
+/// Debug builds trap beyond it, release builds go on, because to lose a message is worse than to hold it.
 ///
 /// All of it is inlinable, so that it is specialised for its message in the module that uses it.
 public final class Mailbox<Message: Sendable>: Sendable {
@@ -76,7 +76,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Takes all messages, oldest first. For the owner, after it has waited for ``wake`` (or drained it).
-    /// - Parameter buffer: receives the messages in place of its former content. Its memory goes to the mailbox in
+    /// - Parameter buffer: receives the messages instead of its former content. Its memory goes to the mailbox in
     ///   exchange, so that neither side allocates in the long run. Empty it (`removeAll(keepingCapacity: true)`) before
     ///   sleeping, or the messages live on in it.
     @inlinable

@@ -26,7 +26,7 @@ public final class OwnerThread: Sendable {
     /// Starts a thread that runs a body and ends with it.
     /// - Parameters:
     ///   - name: the first 15 bytes are shown.
-    ///   - stackSize: in bytes; rounded up to what the system takes.
+    ///   - stackSize: in bytes; rounded up to the system's unit.
     ///   - body: state that is not Sendable is made in here and never leaves.
     /// - Throws: ``ThreadingError/noThread(errno:)``; then the body never runs.
     public init(
@@ -65,7 +65,7 @@ public final class OwnerThread: Sendable {
     }
 
     deinit {
-        // Nobody can join it any more: its resources go when its body ends.
+        // Nobody can join it any more: its resources are freed when its body ends.
         thread.withLock { if let thread = $0 { pthread_detach(thread) } }
     }
 

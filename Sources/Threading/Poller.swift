@@ -46,7 +46,7 @@ public struct Poller: ~Copyable, Sendable {
 
     /// Watches a descriptor from now on.
     /// - Parameter token: reported with it. Never give a closed descriptor's token to its successor. Events of one wait
-    ///   may name a descriptor that an earlier event of the same wait made its owner close.
+    ///   may name a descriptor that its owner closed at an earlier event of the same wait.
     /// - Throws: ``ThreadingError/notWatched(errno:)``.
     public func add(_ descriptor: Int32, token: UInt64, for interest: Interest) throws(ThreadingError) {
         try control(EPOLL_CTL_ADD, descriptor, token, interest)
@@ -67,7 +67,7 @@ public struct Poller: ~Copyable, Sendable {
     /// Sleeps until a watched descriptor is ready or an instant has come (nil: never; the past: does not sleep).
     ///
     /// It may also end without any readiness before the instant, when a signal of the process interrupts it.
-    /// - Parameter readinesses: receives what is ready in place of its former content.
+    /// - Parameter readinesses: receives the readinesses instead of its former content.
     public func wait(until deadline: Instant?, into readinesses: inout [Readiness]) {
         readinesses.removeAll(keepingCapacity: true)
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.maxEventsPerWait) { events in

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// Processors that threads of this process can use at once.
 public enum Processors {
-    /// The processors that the process may run on, and no more than its control group has time for; at least one. In a
-    /// container both are usually fewer than the machine's. A thread for each of the machine's would only wait, and the
-    /// group's time would end for all threads together.
+    /// The processors that the process may run on, at most as many as its control group has time for, and at least one.
+    /// In a container both are usually fewer than the machine's. A thread for each of the machine's would only wait,
+    /// and the group's time would end for all threads together.
     ///
     /// Sources: sched_getaffinity(2); the kernel's "Control Group v2", `cpu.max`. Only the process's own group is read:
     /// neither a limit of a group above it, nor version 1 of control groups.

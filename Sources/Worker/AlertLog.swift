@@ -2,7 +2,7 @@ import Contract
 import Logging
 import Processing
 
-/// Tells people what the core has to say, in constant messages, and counts it.
+/// Logs the core's news in constant messages, and counts them.
 struct AlertLog: Sendable {
     let logger: Logger
     let metrics: WorkerMetrics
@@ -16,7 +16,7 @@ struct AlertLog: Sendable {
         }
     }
 
-    /// The line has the kind under which the metric counts it, by which people look for it.
+    /// The line has the kind under which the metric counts it, and by which people find it.
     func tell(_ news: AlertNews) {
         var metadata = news.metadata
         if let kind = news.kind {

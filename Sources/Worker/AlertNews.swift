@@ -35,8 +35,8 @@ struct AlertNews {
     }
 
     let kind: Kind?
-    /// `error` for what nobody but a person ends, and while nothing is read; `warning` for what may need one; `notice`
-    /// for the end of trouble.
+    /// `error` if only a person ends it, or nothing is read; `warning` if it may need a person; `notice` for the end of
+    /// trouble.
     let level: Logger.Level
     /// A constant.
     let message: String
@@ -179,7 +179,8 @@ struct AlertNews {
         }
     }
 
-    /// What ends a purchase's wait that stands beside granted ones. It is not held, so nothing of it is tried again.
+    /// The remedy for a purchase that was passed over beside granted ones. It is not held, so nothing of it is tried
+    /// again.
     private static func remedy(_ reason: PassedOver.Reason) -> String {
         switch reason {
         case .productNotConfigured:

@@ -9,7 +9,7 @@ import Scheduling
 import Synchronization
 import Threading
 
-/// Calls Apple: turns the core's attempts into HTTPS calls, and the replies into what they mean. The meaning is read on
+/// Calls Apple: turns the core's attempts into HTTPS calls, and the replies into their meanings. The meaning is read on
 /// the client's thread, where the reply comes in.
 final class AppleDriver: Sendable {
     private struct Pending: Sendable {
@@ -26,7 +26,7 @@ final class AppleDriver: Sendable {
     private let client: Mutex<HTTPClient?>
     private let failed: @Sendable (String) -> Void
 
-    /// - Parameter failed: Told when the client has ended by itself: nobody would be asked any more.
+    /// - Parameter failed: Called when the client has ended by itself: Apple would not be asked any more.
     /// - Throws: ``HTTPClientError``.
     init(
         _ configuration: HTTPClientConfiguration, _ routes: AppleRoutes, core: Mailbox<CoreMail>,
@@ -137,7 +137,7 @@ public struct AppleRoutes: Sendable {
         func endpoint(_ url: String) throws(HTTPClientError) -> HTTPEndpoint {
             try HTTPEndpoint(baseURL: url, proxy: proxy)
         }
-        // Its answers are mostly base64, which compression costs more than it spares.
+        // Its replies are mostly base64, whose compression costs more than it saves.
         func request(_ url: String) throws(HTTPClientError) -> HTTPRequest {
             try HTTPRequest(
                 .post, endpoint(url), headers: [HTTPHeader(name: "content-type", value: "application/json")])

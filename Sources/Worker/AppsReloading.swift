@@ -4,8 +4,8 @@ import Logging
 import Processing
 import Scheduling
 
-/// Reads the apps file again when the process is told to. One that cannot be used is told again and again, because it
-/// may be used at the next start, and the worker then ends.
+/// Reads the apps file again on SIGHUP. A file that cannot be used is logged again and again: the next start may use
+/// it, and the worker then ends.
 struct AppsReloading {
     private let file: String
     private let logger: Logger
@@ -22,10 +22,9 @@ struct AppsReloading {
         self.alerts = alerts
     }
 
-    /// When people are to be told again; nil while the file is in force.
+    /// When the alert is to be repeated; nil while the file is in force.
     var nextMoment: Instant? { refusal.nextMoment }
 
-    /// Reads the file.
     /// - Returns: the apps in force from now on; nil if those of before stay.
     mutating func reload(at now: Instant) -> AppsSnapshot? {
         version += 1
@@ -46,14 +45,14 @@ struct AppsReloading {
         } catch {
             cause = error.description
             alerts.metrics.appsFileRefused()
-            // Somebody has just asked, so the answer waits for no pause.
+            // A person has just asked, so the line waits for no pause.
             refusal = Reminder(of: refusal)
             tell(refusal.observe(true, at: now))
             return nil
         }
     }
 
-    /// Tells of a refused file again, once it is time.
+    /// Repeats the alert about a refused file when that is due.
     mutating func remind(at now: Instant) {
         if refusal.since != nil { tell(refusal.observe(true, at: now)) }
     }

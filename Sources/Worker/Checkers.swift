@@ -159,7 +159,7 @@ enum SubmissionCheck {
 }
 
 extension Evidence {
-    /// Whether evidence that has passed its local check bears Apple's signature; nil if that check does not look at it.
+    /// Whether evidence that has passed its local check has Apple's signature; nil if that check does not verify it.
     fileprivate func isSigned(receipts method: ReceiptMethod?) -> Bool? {
         switch self {
         case .transactionID: false

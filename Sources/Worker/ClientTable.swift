@@ -1,6 +1,6 @@
 /// Clients by the authorities that they trust, with the calls that each has under way. Pure.
 ///
-/// A client that no service of the apps file in force needs is let go as its last call ends. Apps files change, and
+/// A client that no service of the apps file in force needs is dropped when its last call ends. Apps files change, and
 /// each client has a thread.
 struct ClientTable<Client> {
     private struct Entry {
@@ -23,12 +23,12 @@ struct ClientTable<Client> {
         return entries.keys.compactMap { letGo($0) }
     }
 
-    /// A client was made, or made in the place of one that has ended by itself: its calls end, too.
+    /// A client was made, perhaps to replace one that has ended by itself, whose calls end, too.
     mutating func add(_ client: Client, for authorities: String?) {
         entries[authorities] = Entry(client: client, calls: entries[authorities]?.calls ?? 0)
     }
 
-    /// Sends calls by a client, and counts them if it takes them: only then each of them has an end.
+    /// Sends calls by a client, and counts them if it takes them: only then does each of them end.
     /// - Returns: false if there is no client, or it has ended by itself.
     mutating func send(_ calls: Int, _ authorities: String?, by send: (Client) -> Bool) -> Bool {
         guard let client = entries[authorities]?.client, send(client) else { return false }

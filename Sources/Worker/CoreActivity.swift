@@ -1,8 +1,8 @@
 import Scheduling
 import Synchronization
 
-/// Signs of life of the core, the checkers and the Kafka consumer, for health: written by their threads, read by
-/// anybody.
+/// Signs of life of the core, the checkers and the Kafka consumer, for health. Their threads write them, and any thread
+/// reads them.
 final class CoreActivity: Sendable {
     /// The core turns every five seconds at least, and the consumer gives a sign as often; a chunk of checks takes well
     /// under a second. Silent for so long, one hangs.

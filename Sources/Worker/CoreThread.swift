@@ -23,8 +23,8 @@ struct CorePorts: Sendable {
     let stopped: @Sendable (StopReason) -> Void
 }
 
-/// The core's thread: it takes inputs, lets the core decide, and posts the actions. It has no branches beyond the needs
-/// of a port, because its own decisions would be untested.
+/// The core's thread: it takes inputs, lets the core decide, and posts the actions. It only connects ports: decisions
+/// of its own would be untested.
 enum CoreThread {
     /// Turns come at least so often, as a sign of life.
     static let longestWait = Duration.seconds(5)
@@ -145,8 +145,8 @@ private struct Carrier: ActionTaker {
 /// A driver's message for the core's thread.
 enum CoreMail: Sendable {
     case input(Input)
-    /// A reply that tells of a lost connection: the core knows of so many losses of that connection from now on. Its
-    /// later calls carry the number, see ``LedgerThread``.
+    /// A reply about a lost connection: from now on the core knows of so many losses of that connection. Its later
+    /// calls carry the number, see ``LedgerThread``.
     case lost(LedgerRole, losses: Int, Input)
 }
 

@@ -9,11 +9,11 @@ import Scheduling
 import Synchronization
 import Threading
 
-/// Calls inventory services: turns the core's calls into HTTPS calls, and the replies into what they mean.
+/// Calls inventory services: turns the core's calls into HTTPS calls, and the replies into their meanings.
 ///
 /// Services share a client where they trust the same authorities. Nothing waits within a client: the core's gates let
-/// go no more calls than a client makes at once. Where no client can be made, people are told until there is one, or
-/// none is needed. An example is a file of authorities that has gone.
+/// go no more calls than a client makes at once. Where no client can be made, an alert is repeated until there is one,
+/// or none is needed. An example is a file of authorities that has gone.
 final class FulfilmentDriver: Sendable {
     private struct Pending: Sendable {
         let token: OutboxToken
@@ -117,8 +117,8 @@ final class FulfilmentDriver: Sendable {
             token: token, result: .notAccepted(ServiceAnswer(isRefusal: false, words)), outcome: outcome, took: .zero)
     }
 
-    /// A call for which there is no client counts as one that the service did not answer. None can be called before
-    /// somebody has mended that. So the service's gate stops further ones, and they wait in the ledger.
+    /// A call without a client counts as one without a reply. None can be called before a person has mended that. So
+    /// the service's gate stops further ones, and they wait in the ledger.
     private func unsent(_ token: UInt64, _ error: HTTPClientError) -> Called? {
         guard let waited = pending.withLock({ $0.removeValue(forKey: token) }) else { return nil }
         alerts.metrics.fulfilment.called(waited.app, .unanswered, took: .zero)
@@ -162,7 +162,7 @@ final class FulfilmentDriver: Sendable {
         for client in mine { client.stop() }
     }
 
-    /// Tells the core how calls have ended, sent or not.
+    /// Reports the results of calls to the core, sent or not.
     /// - Returns: how many there are of each file of authorities.
     @discardableResult
     private func tell(_ outcomes: [HTTPOutcome]) -> [String?: Int] {
@@ -195,7 +195,7 @@ final class FulfilmentDriver: Sendable {
             }
             return gone
         }
-        // This may be the thread of one of them, which ends by itself once it is dropped.
+        // This may be the thread of one of the clients, which ends by itself once it is dropped.
         withExtendedLifetime(gone) {}
     }
 }
@@ -203,7 +203,7 @@ final class FulfilmentDriver: Sendable {
 /// The way to one inventory service.
 public struct FulfilmentRoute: Sendable {
     public let service: FulfilmentService
-    /// A URL that the HTTP client does not take fails each call: without the service's yes nothing is told.
+    /// A URL that the HTTP client refuses fails each call: without the service's yes no event is published.
     private let endpoint: Result<HTTPEndpoint, HTTPClientError>
 
     public init(_ service: FulfilmentService) {

@@ -39,7 +39,7 @@ struct KafkaConsumerDriver: Sendable {
     func demand(_ demand: Demand) { consumer.demand(records: demand.records, bytes: demand.bytes) }
 
     /// An event of the consumer's, on its thread: for the core or for the process.
-    /// - Parameter joined: Takes the id of the group's cluster; nil where its brokers tell none.
+    /// - Parameter joined: Takes the id of the group's cluster; nil where its brokers name none.
     static func received(
         _ event: KafkaConsumerEvent, core: Mailbox<CoreMail>, events: Mailbox<ProcessEvent>, metrics: WorkerMetrics,
         activity: CoreActivity, joined: (_ cluster: String?) -> Void
@@ -82,7 +82,7 @@ struct KafkaConsumerDriver: Sendable {
 
 /// The Kafka producer in the core's words, on the core's thread: librdkafka does not block there.
 final class EventProducer {
-    /// Time that a closing producer has for what it holds.
+    /// Time that a closing producer has for its records.
     static let closingLimit = Duration.seconds(5)
 
     /// Remedies for errors that no retry mends. Brokers say this one also of a user who may write into no topic.
@@ -105,7 +105,7 @@ final class EventProducer {
 
     func publish(_ task: PublishTask) {
         let event = task.event
-        // Nobody wants the events of a topic without a name.
+        // Events of a topic without a name are not wanted.
         guard let topic = names[event.topic] else {
             return ended.append(PublishReport(token: task.token, result: .acknowledged))
         }
@@ -128,13 +128,13 @@ final class EventProducer {
         append(to: &reports)
     }
 
-    /// When the producer has to be looked at again, besides when its descriptor is signalled; nil if it need not be.
+    /// When the producer has to be served again even without its descriptor's signal; nil if never.
     var needsTurn: Instant? {
         if !ended.isEmpty { return .now }
         return producer.isReplacing ? .now + .seconds(1) : nil
     }
 
-    /// Gives up what is left, and frees the client. The core has stopped: nobody asks what became of it.
+    /// Gives up the rest, and frees the client. The core has stopped: nobody asks for the result.
     func close() {
         drained.removeAll(keepingCapacity: true)
         producer.close(until: .now + Self.closingLimit, into: &drained)

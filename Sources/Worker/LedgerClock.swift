@@ -2,8 +2,8 @@ import Contract
 import Scheduling
 import Synchronization
 
-/// The ledger's clock as this host sees it. Workers on several hosts compare moments that others wrote down, such as
-/// the last answer of a doubt. So all of them go by the one clock that they share.
+/// The ledger's clock as this host sees it. Workers on several hosts compare moments that others stored, such as the
+/// last reply of a doubt. So all of them use the one clock that they share.
 final class LedgerClock: Sendable {
     private let lead = Atomic<Int64>(0)
 

@@ -3,7 +3,7 @@ public import Ledger
 import LedgerPostgres
 import LedgerSQLite
 
-/// The ledger that a configuration names. Copies share what the connections of a process share.
+/// The ledger that a configuration names. Copies share the state that the connections of a process share.
 public struct LedgerDriver: Sendable {
     private enum Kind: Sendable {
         case sqlite(SQLiteLedgerConfiguration)
@@ -21,8 +21,8 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Whether a worker makes a ledger that is not there, and brings an older one up to date. On a server other workers
-    /// may be using it, so a person says when.
+    /// Whether a worker makes a missing ledger, and brings an older one up to date. On a server other workers may be
+    /// using it, so a person decides when.
     var isMadeByWorkers: Bool { if case .sqlite = kind { true } else { false } }
 
     /// Takes the right to be an embedded ledger's one worker, until the process ends. A server's has any number.
@@ -43,7 +43,7 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Looks at what a worker relies on.
+    /// Examines the conditions of a worker.
     /// - Parameter prunes: Whether the worker deletes old answers.
     public func examine(prunes: Bool) throws(LedgerError) -> [LedgerFinding] {
         switch kind {
@@ -60,7 +60,7 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// A connection for the calling thread that only reads, beside a worker: no call of it lasts much longer than a
+    /// A connection for the calling thread that only reads, beside a worker. None of its calls lasts much longer than a
     /// limit.
     public func openReader(within limit: Duration) throws(LedgerError) -> any LedgerOperator {
         switch kind {
@@ -79,8 +79,8 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Opens a ledger that is there, and makes sure that this user may do all that a worker does. A user who can write
-    /// a file may do all.
+    /// Opens an existing ledger, and makes sure that this user has all rights of a worker. A user who can write a file
+    /// may do all.
     /// - Parameter prunes: Whether the worker deletes old answers.
     /// - Returns: Its id, and the group that it belongs to; nil before its first worker.
     /// - Throws: also `.unusable` with the rights that are missing.

@@ -8,8 +8,8 @@ import Threading
 /// Opens the ledger that the configuration names, for the worker's group alone.
 ///
 /// A worker without partitions works on due rows and owed events, too. So no connection is had before the ledger is the
-/// group's. That holds at the start, where the group's name and topics are known, and later, where its cluster is known
-/// as well.
+/// group's. That is checked at the start, when the group's name and topics are known, and later, when its cluster is
+/// known as well.
 struct LedgerOpening: Sendable {
     static let shortestPause = Duration.milliseconds(500)
     static let longestPause = Duration.seconds(5)
@@ -29,7 +29,7 @@ struct LedgerOpening: Sendable {
     }
 
     /// - Parameters:
-    ///   - group: The worker's group, whose cluster nobody has asked yet.
+    ///   - group: The worker's group, whose cluster is not known yet.
     ///   - prunes: Whether the worker deletes old answers.
     /// - Throws: `.unusable` for a URL that makes no sense.
     init(_ settings: LedgerSettings, group: ConsumerGroup, prunes: Bool = false) throws(LedgerError) {
@@ -40,7 +40,7 @@ struct LedgerOpening: Sendable {
     }
 
     /// The group has let the worker in.
-    /// - Parameter cluster: The id of its cluster; nil where the brokers tell none.
+    /// - Parameter cluster: The id of its cluster; nil where the brokers name none.
     @Sendable func joined(cluster: String?) {
         var group = group
         group.cluster = cluster
@@ -48,8 +48,8 @@ struct LedgerOpening: Sendable {
     }
 
     /// A connection for the calling thread. The ledger is the group's from then on.
-    /// - Throws: also `.unusable` if it is another group's, or if an embedded ledger was replaced, and another worker
-    ///   has the one in its place.
+    /// - Throws: also `.unusable` if it is another group's, or if an embedded ledger was replaced by a file that
+    ///   another worker has.
     func open() throws(LedgerError) -> any LedgerConnection & LedgerOperator {
         // Before the group has let the worker in, no session is made at all.
         _ = try member()
@@ -61,7 +61,7 @@ struct LedgerOpening: Sendable {
         return ledger
     }
 
-    /// Makes the ledger the group's, if it is nobody's.
+    /// Makes the ledger the group's, if it has no group.
     /// - Throws: `.unusable` if it is another group's, such as after a person has moved it.
     @Sendable func demandGroup(of ledger: any LedgerConnection) throws(LedgerError) {
         let group = try member()
@@ -76,8 +76,8 @@ struct LedgerOpening: Sendable {
         return group
     }
 
-    /// Makes an embedded ledger if there is none, and waits until it is available. A worker that starts while another
-    /// one has the file, its database restarts, or its disk is full, can only wait.
+    /// Makes an embedded ledger if there is none, and waits until it is available. A worker can only wait while another
+    /// worker has the file, its database restarts, or its disk is full.
     ///
     /// An order to read the apps file again that comes meanwhile is left for the worker's begin.
     /// - Returns: Its id; nil if the worker is to stop.
@@ -107,7 +107,7 @@ struct LedgerOpening: Sendable {
                 }
                 toldHolder = holder
             } catch {
-                // A session that ended between two looks is one that was not to be had.
+                // A session that ended between two looks counts as one that could not be opened.
                 if case .unusable = error { throw error }
                 if isToldNow {
                     logger.error(

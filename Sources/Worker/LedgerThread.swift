@@ -11,7 +11,7 @@ import Threading
 /// have been set back. So each call carries the number of losses that the core knew of. A call with an old number also
 /// ends as lost, without being carried out.
 final class LedgerThread: Sendable {
-    /// Calls that wait: one batch for the connection that writes; for the other one a handful of each kind.
+    /// Calls that wait: one batch for the writing connection, and a handful of each kind for the other one.
     static let maxCalls = 20_000
 
     enum Work: Sendable {

@@ -10,7 +10,7 @@ import Threading
 /// Deletes old answers, on a thread and a connection of its own, so that nothing else waits for it. The connection is
 /// there while a round lasts.
 final class RetentionThread: Sendable {
-    /// How the thread is told to end.
+    /// The order to the thread to end.
     private final class Order: Sendable {
         let wake: WakeDescriptor
         private let isGiven = Atomic(false)
@@ -44,7 +44,6 @@ final class RetentionThread: Sendable {
     /// Ends the thread once the call under way is done.
     func endSoon() { order.give() }
 
-    /// Waits for the end.
     func join() { thread.join() }
 
     private struct Loop {

@@ -23,8 +23,8 @@ extension AppsSnapshot {
 /// Makes snapshots of the apps file, each with a version of its own.
 struct SnapshotMaker: Sendable {
     let verifiers: SignatureVerifiers
-    /// Apps that were configured since the worker started. One of them that is missing from the apps file is missing by
-    /// mistake. The ledger adds those that it knows when a failure is to be written.
+    /// Apps that were configured since the worker started. If one of them is missing from the apps file, that is a
+    /// mistake. The ledger adds the apps that it knows when a failure is written.
     private(set) var known: Set<BundleID> = []
 
     init(verifiers: SignatureVerifiers) { self.verifiers = verifiers }

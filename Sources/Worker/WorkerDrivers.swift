@@ -91,7 +91,7 @@ final class WorkerDrivers: Sendable {
 
     /// Ends every thread, in the order in which they need each other.
     func stop() {
-        // Its call under way may take as long as a dead connection lets it, and ends beside the others.
+        // Its call under way may take as long as a dead connection allows. It ends beside the others.
         retention?.endSoon()
         consumer.stop(within: Self.leavingLimit)
         consumer.join()
@@ -101,7 +101,7 @@ final class WorkerDrivers: Sendable {
         writer.stop()
         side.stop()
         retention?.join()
-        // A core that has not said its last word ends at once: all that it has is read again.
+        // A core that has not stopped in order ends at once: all its work is read again.
         core.close()
         core.wake.signal()
         thread.join()

@@ -6,9 +6,9 @@ import Synchronization
 
 /// Serves `/livez`, `/readyz` and `/metrics` over plain HTTP/1.1.
 ///
-/// A worker is alive while its core and its consumer show signs of life: one that is not is restarted. It is ready
-/// while its ledger answers and its group has it as a member. Apple's outage makes it neither: a restart or a halted
-/// rollout would mend nothing.
+/// A worker is alive while its core and its consumer show signs of life; else it is restarted. It is ready while its
+/// ledger answers and its group has it as a member. Apple's outage makes it neither: a restart or a halted rollout
+/// would mend nothing.
 final class WorkerHealth: Sendable {
     private let server: ProbeServer
     private let drivers: Watched

@@ -1,6 +1,6 @@
 import Metrics
 
-/// The metrics of a worker, but for ``AppMetrics``, ``AppleMetrics`` and ``FulfilmentMetrics``. Values of labels that
+/// The metrics of a worker, without ``AppMetrics``, ``AppleMetrics`` and ``FulfilmentMetrics``. Values of labels that
 /// are known at the start are there with 0 from then on. An alert on a rise sees the first one only so.
 extension WorkerMetrics {
     // MARK: Records and decisions

@@ -151,7 +151,7 @@ struct WorkerMetrics: Sendable {
             case .repeated: apps.count(app, .repeated)
             case .failed(let reason):
                 apps.count(app, .failed)
-                // A word of a later version's answer has a series of its own.
+                // A later version's word has a series of its own.
                 (failures[reason] ?? registry.counter(Self.failures, reason)).increment()
             case .retrying(let cause): retrying[cause]?.increment()
             case .held(let cause): held[cause]?.increment()
@@ -163,7 +163,7 @@ struct WorkerMetrics: Sendable {
         }
     }
 
-    /// The ledger's own sample of what waits in it.
+    /// The ledger's own sample of its waiting rows.
     func measured(_ measure: LedgerMeasure) {
         apps.show(measure)
         fulfilment.show(measure.calls, at: measure.takenAt)

@@ -24,7 +24,7 @@ public struct WorkerProcess {
 
     /// - Parameters:
     ///   - readAt: When the configuration was read, with its apps file. The worker may wait long before it works by it.
-    ///   - beside: Starts what the process serves beside the worker, and returns how that is stopped.
+    ///   - beside: Starts the services beside the worker, and returns how they are stopped.
     public init(
         _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger, registry: PrometheusRegistry = .shared,
         beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)? = { _ in nil }
@@ -116,9 +116,10 @@ extension LedgerError {
 public enum WorkerFailure: Error, Hashable, Sendable {
     /// A setting cannot be used: exit with 78.
     case configuration(String)
-    /// The ledger cannot be used, or is not the one that the group has worked with: exit with 78.
+    /// The ledger cannot be used, or is another one than the group has worked with: exit with 78.
     case ledger(String)
-    /// The system refuses what the worker needs, or Kafka's client cannot go on: exit with 1, to be started again.
+    /// The system refuses something that the worker needs, or Kafka's client cannot go on: exit with 1, to be started
+    /// again.
     case failed(String)
 
     /// The group has committed offsets of partitions that the ledger does not know.
@@ -138,11 +139,11 @@ enum ProcessEvent: Sendable {
     case reload
     /// The core is done.
     case stopped(StopReason)
-    /// Kafka's client or the one for Apple cannot go on; a new process can.
+    /// Kafka's client or the client for Apple cannot go on; a new process can.
     case clientFailed(String)
 }
 
-/// The signals that concern a worker, taken by one thread that waits for nothing else: a handler could do next to
+/// The signals that concern a worker, taken by one thread that only waits for them: a signal handler could do next to
 /// nothing.
 public enum ProcessSignals {
     private static var ours: sigset_t {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppStore
 
-/// Evidence in forms that people really send, and what becomes of it.
+/// Evidence in forms that real clients send, and its results.
 @Suite("Local check of evidence in other forms")
 struct LocalCheckerFormsTests {
     private static let receiptSigning = Result { try ReceiptSigning.p256() }
@@ -192,7 +192,7 @@ struct LocalCheckerFormsTests {
 struct LocalCheckerMomentTests {
     private static let day = Fixture.day
 
-    /// The submission after its check, which was recorded and is checked so long after the evidence was signed.
+    /// The submission after its check, with record and check so long after the evidence was signed.
     private func checked(
         _ evidence: Evidence, recorded: Duration, checked: Duration, isRow: Bool = false
     ) throws -> (submission: Submission, verdict: Verdict?) {

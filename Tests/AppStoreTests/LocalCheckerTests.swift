@@ -141,7 +141,7 @@ struct LocalCheckerTests {
             try check(bound, token: "00000000-0000-4000-8000-000000000000").verdict?.reason == .accountTokenMismatch)
         #expect(try check(bound, token: token).verdict?.granted.count == 1)
         let required = Fixture.app(accountToken: .required)
-        // Apple's signature says that there is none: nobody is asked.
+        // Apple's signature says that there is none: no question follows.
         #expect(
             try check(transaction(), app: required, hasKey: true, token: token).verdict?.reason == .accountTokenMissing)
     }

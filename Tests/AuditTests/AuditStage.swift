@@ -16,7 +16,7 @@ enum AuditedStore: String, CaseIterable, Sendable {
     case postgres
 }
 
-/// A worker's life in small: records that it has decided, told and passed, and a hand that spoils something.
+/// A worker's life in small: records that it has decided, published and passed, and a hand that spoils something.
 ///
 /// `@unchecked Sendable`: the audit runs on the test's thread while the test waits, also where it calls a test's hook.
 final class AuditStage: @unchecked Sendable {
@@ -33,7 +33,7 @@ final class AuditStage: @unchecked Sendable {
     let ledger: any LedgerConnection & LedgerOperator
     /// The moment of whatever is done next.
     var now = AuditStage.noon
-    /// Happens during the next audit, once its plan is made and before it reads rows, on the thread that will.
+    /// Happens during the next audit, after its plan and before it reads rows, on the thread that reads them.
     var beforeRows: (@Sendable (any LedgerConnection & LedgerOperator) throws -> Void)?
     private let openings = Atomic<Int>(0)
     private let store: AuditedStore
@@ -98,7 +98,7 @@ final class AuditStage: @unchecked Sendable {
         return granted
     }
 
-    /// Writes a decision. Returns the events that are to be told.
+    /// Writes a decision. Returns the events to publish.
     @discardableResult
     func write(
         _ submission: Submission, _ content: Decision.Content, lease: RetryLease? = nil, owesCall: Bool = false
@@ -158,8 +158,9 @@ final class AuditStage: @unchecked Sendable {
         try write(due.submission, .grant([Self.purchase(transaction)], by: .verifyReceipt), lease: due.lease)
     }
 
-    /// Grants what waits during the next audit. Its row comes after the outbox was looked at, and its event behind the
-    /// ends of the topics. The reason is that the time of the first open record is looked at before the rows.
+    /// Grants a waiting submission during the next audit. Its row comes after the outbox was looked at, and its event
+    /// behind the ends of the topics. The reason is that the time of the first open record is looked at before the
+    /// rows.
     func grantMeanwhile(then change: @escaping @Sendable () -> Void = {}) throws {
         try hold("s1")
         _ = submit("s2")

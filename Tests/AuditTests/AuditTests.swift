@@ -38,7 +38,7 @@ import Testing
     func underWay(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)
         try stage.grant("s1", "1001")
-        // Decided, not told yet, and not passed; and one that nobody has looked at.
+        // One is decided, not published yet, and not passed; no worker has looked at the other.
         _ = try stage.write(
             try stage.submission(stage.submit("s2")), .grant([AuditStage.purchase("1002")], by: .verifyReceipt))
         _ = stage.submit("s3")

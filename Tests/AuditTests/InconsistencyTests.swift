@@ -5,7 +5,7 @@ import Testing
 
 @testable import Audit
 
-/// Something that is spoiled in a ledger and topics that were as they have to be, and what an audit says of it.
+/// Something spoiled in a sound ledger or its topics, and the audit's words for it.
 struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let found: [String]
@@ -164,7 +164,7 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
         },
     ]
 
-    /// A second grant, with all the values of one that is there but for its transaction and key.
+    /// A second grant, with all values of an existing one except its transaction and key.
     private static func second(_ transaction: String, key: String) -> String {
         let same = """
             environment, original_transaction_id, product, quantity, purchased_at, verified_by, submission_id, user_id,
@@ -221,7 +221,7 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
             try $0.owe(.granted(GrantReference(environment: .production, transactionID: "2999"), repeatOf: nil))
         },
         PlantedInconsistency("the outbox owes the event of no failure", ["owed_without_row 1"]) {
-            // Nothing is owed of a failure that is not there, so it stands as another's does, and its key is changed.
+            // Nothing is owed for a missing failure, so another failure's row is added, and its key changed.
             try $0.owe(.granted(GrantReference(environment: .production, transactionID: "2999"), repeatOf: nil))
             let key = OutboxKey.failed(AuditStage.app, "nobody").text
             try $0.sql("UPDATE outbox SET key = '\(key)' WHERE key LIKE '%2999%'")

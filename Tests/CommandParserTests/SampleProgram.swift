@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import CommandParser
 
-/// A program whose commands note what they were given.
+/// A program whose commands note their parameters.
 struct SampleProgram {
     final class Notes: Sendable {
         private let lines = Mutex<[String]>([])

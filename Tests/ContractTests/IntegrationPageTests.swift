@@ -2,7 +2,7 @@ import Contract
 import Foundation
 import Testing
 
-/// The tables of words in docs/integration.md, which authors of backends read in the place of the code.
+/// The tables of words in docs/integration.md, which authors of backends read instead of the code.
 @Suite("docs/integration.md")
 struct IntegrationPageTests {
     @Test("explains each reason of a failure, in the order of the code")

@@ -21,8 +21,9 @@ struct CryptographicLibraryTests {
         }
     }
 
-    // Once no provider may be chosen every search for an algorithm fails, but what was fetched before goes on to work.
-    // So what works then searches for nothing. To sign is not among it: OpenSSL searches for what it draws nonces with.
+    // Once no provider may be chosen, every search for an algorithm fails, but algorithms that were fetched before go
+    // on to work. So what works then searches for nothing. Signing is not among them: OpenSSL searches for its source
+    // of nonces.
     @Test("is not searched for algorithms on the way of a message")
     func noSearch() async {
         await #expect(processExitsWith: .success) {

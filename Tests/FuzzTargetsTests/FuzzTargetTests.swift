@@ -2,7 +2,7 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// The cases that fuzzing began with, and those that it found.
+/// The cases that fuzzing began with, and the cases that it found.
 struct FuzzTargetTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

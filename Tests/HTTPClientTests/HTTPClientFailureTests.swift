@@ -85,7 +85,7 @@ struct HTTPClientFailureTests {
     }
 
     @Test func `a certificate of an unknown authority`() throws {
-        // Of another name: OpenSSL says something else of a root that only has the same name.
+        // With another name: OpenSSL has other words for a root with the same name.
         let other = try CertificateChain(validity: 0...4_000_000_000).rootPEM
         let file = FileManager.default.temporaryDirectory.path + "/http-client-\(UUID().uuidString).pem"
         try other.write(toFile: file, atomically: true, encoding: .utf8)

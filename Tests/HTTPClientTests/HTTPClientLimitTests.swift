@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPClient
 
-/// The limits of what a server may send.
+/// The limits of a server's reply.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPClientLimitTests {
     @Test func `a body at the limit is taken`() throws {

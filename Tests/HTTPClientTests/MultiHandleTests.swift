@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPClient
 
-/// That it makes no difference to a request which multi handle it is in, and that few requests need few connections.
+/// A request is the same in any multi handle, and few requests need few connections.
 @Suite(.timeLimit(.minutes(5)))
 struct MultiHandlePoolTests {
     private static let most = 7

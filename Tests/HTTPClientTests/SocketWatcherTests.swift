@@ -125,7 +125,7 @@ struct IdleSocketsTests {
         var now = Instant(nanoseconds: 0)
     }
 
-    /// A loop around connections, on the thread of whoever calls.
+    /// A loop around connections, on the caller's thread.
     private final class Driver {
         private let watcher: SocketWatcher
         private let handles: MultiHandlePool

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// The answers that clients get; and that none keeps others out, however slow, many or large they are.
+/// The answers that clients get. No client keeps others out, however slow, many or large requests are.
 @Suite(.timeLimit(.minutes(5)))
 struct ProbeServerTests {
     private static func server(
@@ -30,7 +30,7 @@ struct ProbeServerTests {
         #expect(empty == "HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
     }
 
-    /// Holds its first call up until a test lets it go on, and keeps what each call came with.
+    /// Holds its first call until a test lets it go on, and keeps the requests of all calls.
     private final class Turns: RequestHandler, Sendable {
         let paths = Mutex<[[String]]>([])
         let (hasBegun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

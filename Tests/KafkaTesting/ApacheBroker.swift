@@ -31,7 +31,7 @@ final class ApacheBroker: Sendable {
 
     /// Formats its storage; it does not start.
     /// - Parameters:
-    ///   - ports: of all brokers of its cluster; its own is at its number's place, numbers begin with 1.
+    ///   - ports: of all brokers of its cluster, in the order of their numbers, which begin with 1.
     ///   - dataFolder: for records, empty; nil for one of its own.
     ///   - securePort: of a second listener, for users with a password and no right but those that they are given.
     init(
@@ -92,8 +92,8 @@ final class ApacheBroker: Sendable {
         return text.split(separator: ")").last?.dropFirst().first != "Z"
     }
 
-    /// Turns a bit in the last record of a partition's first segment. A broker that has ended in order does not notice;
-    /// one that was killed looks through its segments and drops what is damaged.
+    /// Turns a bit in the last record of a partition's first segment. A broker that has ended in order does not notice.
+    /// One that was killed looks through its segments and drops damaged records.
     func damageLastRecord(of topic: String, partition: Int32) throws(TestKafkaError) {
         let path = "\(data)/\(topic)-\(partition)/00000000000000000000.log"
         guard let file = fopen(path, "r+") else { throw TestKafkaError("cannot open \(path): errno \(errno)") }
@@ -106,7 +106,7 @@ final class ApacheBroker: Sendable {
         }
     }
 
-    /// Starts it with what it had, and does not wait.
+    /// Starts it with its former data, and does not wait.
     func launch() throws(TestKafkaError) {
         let shell = try ChildProcess(
             ["/bin/sh", "-c", Self.script, "sh", "\(home)/bin/kafka-server-start.sh", "\(folder)/properties"],
@@ -120,7 +120,7 @@ final class ApacheBroker: Sendable {
         running.withLock { $0 = (shell, pid) }
     }
 
-    /// Waits until it tells of so many brokers at least.
+    /// Waits until it lists at least so many brokers.
     func waitUntilItAnswers(brokers: Int) throws(TestKafkaError) {
         let deadline = ContinuousClock.now + Self.startLimit
         // It may have ended in the middle of a question.
@@ -177,7 +177,7 @@ final class ApacheBroker: Sendable {
         allow.everyone.if.no.acl.found=true
         """
 
-    /// Users with a password may do what they were given the right to, and those of the plain listener everything.
+    /// Users with a password have the given rights, and users of the plain listener all rights.
     private static let users = """
         authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
         super.users=User:ANONYMOUS

@@ -99,7 +99,7 @@ extension TestKafka {
     /// Lets a broker hand its partitions over and end (SIGTERM).
     public func stop(broker: Int) { one(broker)?.stop() }
 
-    /// Starts a broker that has ended, with what it had, and waits until it answers.
+    /// Starts a broker that has ended, with its former data, and waits until it answers.
     public func start(broker: Int) throws(TestKafkaError) {
         guard let one = one(broker) else { return }
         // It may have ended by itself.

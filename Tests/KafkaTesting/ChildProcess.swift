@@ -64,7 +64,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Ends the program's input, waits until the program has ended, and frees what was kept for it.
+    /// Ends the program's input, waits until the program has ended, and frees its resources.
     ///
     /// - Returns: its exit code; nil if a signal ended it, or from the second call on.
     @discardableResult

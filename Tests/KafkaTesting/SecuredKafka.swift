@@ -53,7 +53,7 @@ public final class SecuredKafka: Sendable {
     }
 
     /// A client that is the user.
-    /// - Parameter properties: in place of, or beside, those by which it is.
+    /// - Parameter properties: instead of, or beside, those of its setup.
     public func client(_ properties: [String: String] = [:]) -> KafkaClientConfiguration {
         var client = kafka.client
         client.bootstrapServers = address

@@ -55,8 +55,7 @@ public final class TestKafka: Sendable {
     /// Starts a broker and waits until it answers.
     public convenience init() throws(TestKafkaError) { try self.init(Self.kind) }
 
-    /// Starts librdkafka's mock, also where Apache Kafka is at hand: for answers that only the mock can be told to
-    /// give.
+    /// Starts librdkafka's mock, also where Apache Kafka is at hand: only the mock gives replies on request.
     public static func mock() throws(TestKafkaError) -> TestKafka { try TestKafka(.mock) }
 
     private convenience init(_ kind: Kind) throws(TestKafkaError) {
@@ -101,7 +100,7 @@ public final class TestKafka: Sendable {
     /// Kills the broker (SIGKILL); the mock closes its connections and accepts none, since it would forget everything.
     public func kill() throws(TestKafkaError) { try broker.kill() }
 
-    /// Starts the killed broker again at the same address, with what it had, and waits until it answers.
+    /// Starts the killed broker again at the same address, with its former data, and waits until it answers.
     public func restart() throws(TestKafkaError) { try broker.restart() }
 
     /// Makes the mock answer the next requests of a kind with an error.

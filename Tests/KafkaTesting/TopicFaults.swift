@@ -114,8 +114,8 @@ extension TestKafka {
         ].map(make)
     }
 
-    /// Asks by librdkafka's admin interface until an answer is settled, and waits for one without an error, also about
-    /// each thing that was asked for.
+    /// Asks by librdkafka's admin interface until the reply is settled, and waits for a reply without an error, in each
+    /// of its parts.
     private func ask(
         _ what: String, _ request: (_ client: OpaquePointer, _ options: OpaquePointer, _ queue: OpaquePointer) -> Void
     ) throws(TestKafkaError) {
@@ -140,7 +140,7 @@ extension TestKafka {
         switch rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_DELETETOPICS_RESULT:
             let topics = rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count)
-            // One that is not there is deleted, by an earlier try whose answer was for the moment.
+            // A missing one is deleted: by an earlier try, whose reply was for the moment.
             return UnsafeBufferPointer(start: topics, count: count).map { rd_kafka_topic_result_error($0) }
                 .filter { $0 != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART }
         case RD_KAFKA_EVENT_DELETERECORDS_RESULT:
@@ -166,7 +166,7 @@ extension TestKafka {
         error.map { rd_kafka_error_code($0) } ?? RD_KAFKA_RESP_ERR_NO_ERROR
     }
 
-    /// Waits until the broker tells something: it learns of changes a moment after the controller.
+    /// Waits until the broker knows something: it learns of changes a moment after the controller.
     private func wait<Value>(
         until isSo: (Value) -> Bool, _ ask: (KafkaAdmin) throws(KafkaError) -> Value
     ) throws(TestKafkaError) {

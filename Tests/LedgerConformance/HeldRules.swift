@@ -162,7 +162,7 @@ extension Samples {
             transaction, of: "com.example.gems", GrantKey(environment: environment, name: key ?? "t:\(transaction)"))
     }
 
-    /// A submission that is held as long as one of these purchases is nobody's.
+    /// A submission that is held as long as one of these purchases is not granted.
     static func hold(
         _ submission: Submission, _ purchases: [NamedPurchase], lease: RetryLease? = nil, doubts: Bool = false
     ) -> Decision {

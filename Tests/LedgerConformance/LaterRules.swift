@@ -1,8 +1,8 @@
 import Contract
 import Ledger
 
-/// Rows with words that this version does not know, as a later one writes them beside it: one rule for each change of a
-/// column that holds a word.
+/// Rows with words that this version does not know, as a later version writes them beside it. Each change of a column
+/// with a word has a rule.
 extension LedgerConformance {
     public static let laterRules = laterGrantRules + laterAnswerRules + laterRetryRules + laterOutboxRules
 

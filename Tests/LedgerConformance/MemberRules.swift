@@ -140,7 +140,7 @@ extension LedgerConformance {
         let wanted = RetryRow(
             key: ClaimDigest(of: submission), submission: submission, entry: entry, attempts: attempts,
             dueAt: Samples.later(dueAt), isLeased: false)
-        // A row has the moment in place of the delay, and the decision alone has the purchases.
+        // A row has the moment instead of the delay, and only the decision has the purchases.
         try expect(
             Members.differing(row as Any, wanted, except: ["delay", "purchases"]), [], "the row of a submission")
     }

@@ -215,7 +215,7 @@ extension Decision {
     fileprivate func uses(_ text: String) -> Bool { uniqueTexts.contains(text) }
 }
 
-/// All that people see of a ledger, to be compared with another one's.
+/// Everything that people see of a ledger, to be compared with another ledger's.
 public struct LedgerContent: Hashable {
     private let grants: Set<Grant>
     private let submissions: Set<SubmissionRow>
@@ -229,7 +229,7 @@ public struct LedgerContent: Hashable {
         for state in SubmissionState.allCases {
             rows += try ledger.submissions(SubmissionQuery(state: state, limit: 10_000))
         }
-        // Places in a ledger are its own: what was rolled back leaves gaps in one and none in another.
+        // Sequence numbers are a ledger's own: a rolled-back row leaves a gap in one ledger and none in another.
         submissions = Set(rows.map { $0.at(0) })
         records = Set(
             try Set(rows.map(\.claimant.submissionKey)).map { key in

@@ -2,13 +2,13 @@ import Contract
 import Cryptography
 public import Ledger
 
-/// A column, an index or a constraint, as a database's own catalogue tells of it.
+/// A column, an index or a constraint, as a database's own catalogue has it.
 public struct SchemaPart: Hashable, Sendable, CustomStringConvertible {
     public let kind: String
     public let table: String
     public let name: String
     public let definition: String
-    /// Whether a row that does not know of it can break it: a column without a default, a unique index, a check.
+    /// Whether a row of a former version can break it: a column without a default, a unique index, a check.
     public let demands: Bool
 
     public init(_ kind: String, _ table: String, _ name: String, _ definition: String, demands: Bool) {
@@ -39,7 +39,7 @@ extension Migrations {
     /// The steps up to a version.
     public func through(_ version: Int) -> Migrations { Migrations(steps.filter { $0.version <= version }) }
 
-    /// Steps that are not what they were, each with what to do about it.
+    /// Steps that were changed, each with its remedy.
     /// - Parameter known: The first 16 digits of the SHA-256 of each step's SQL, by its version.
     public func changes(since known: [String]) -> [String] {
         steps.enumerated().compactMap { index, step in

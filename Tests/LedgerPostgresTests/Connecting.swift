@@ -54,7 +54,6 @@ final class SilentListener {
 }
 
 extension PostgresConnection {
-    /// Runs one statement.
     @discardableResult
     func run(_ sql: String, _ bind: (inout PostgresParameters) -> Void = { _ in }) throws -> PostgresResult? {
         try run([PostgresStatement(sql, bind)]).first

@@ -22,7 +22,7 @@ extension TemporaryLedger {
         return try PostgresLedger(configuration)
     }
 
-    /// Takes from workers and operators what the page gives, and gives them what the file of the deployment has.
+    /// Takes the page's rights from workers and operators, and gives them those of the deployment's file.
     func giveDeployedRights() throws {
         try server.run("DROP OWNED BY \(role("worker")), \(role("operator"))", database: database)
         // A line that begins with a backslash is psql's.

@@ -47,7 +47,7 @@ struct LookupPlanTests {
             let plan = try ledger.connection.plan(of: sql)
             for table in ["grants", "answers", "retries"] where sql.contains("FROM \(table) ") {
                 #expect(!plan.contains { $0.contains("Seq Scan on \(table)") }, "\(plan)")
-                // All rows from the newest on, each held against the word.
+                // All rows from the newest on, each compared with the word.
                 #expect(!plan.contains { $0.hasPrefix("Index Cond: (sequence < ") }, "\(sql) \(plan)")
                 #expect(plan.contains { $0.contains("\(table)_") && !$0.contains("_pkey") }, "\(plan)")
                 if sql.contains("user_id = asked") || sql.contains("order_id = asked") {

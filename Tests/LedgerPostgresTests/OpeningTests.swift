@@ -208,7 +208,7 @@ import Testing
                 throw first
             }
         }
-        // A person hears at once what a person must mend on every host.
+        // A fault for a person on every host is reported at once.
         let host = "\(server.folder):\(server.port)"
         #expect(none?.text == "no host will do: \(host): \(first.text); \(host): \(first.text)")
         #expect(none?.error(at: "", isOpening: true).word == (first.isPersons ? "unusable" : "unavailable"))

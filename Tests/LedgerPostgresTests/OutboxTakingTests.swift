@@ -6,7 +6,7 @@ import Testing
 @testable import LedgerConformance
 @testable import LedgerPostgres
 
-/// What it costs to find out what is owed.
+/// The cost of finding owed rows.
 @Suite struct OutboxTakingTests {
     let database: TemporaryLedger
     let ledger: PostgresLedger

@@ -9,7 +9,7 @@ import Testing
 @testable import LedgerConformance
 @testable import LedgerPostgres
 
-/// Work on a thread of its own, so that whoever waits for it does not keep it from running.
+/// Work on a thread of its own, so that a waiter does not keep it from running.
 final class Working<Value: Sendable>: Sendable {
     private let outcome = Mutex<Result<Value, any Error>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -31,7 +31,7 @@ final class Working<Value: Sendable>: Sendable {
     }
 }
 
-/// Two sessions inside one write. The other session holds what the write needs until it is seen to wait.
+/// Two sessions inside one write. The other session holds a lock that the write needs, until the write waits.
 @Suite struct RaceTests {
     let database: TemporaryLedger
     let configuration: PostgresLedgerConfiguration
@@ -46,8 +46,8 @@ final class Working<Value: Sendable>: Sendable {
         try database.subject().own()
     }
 
-    /// Writes one decision while the other session has done something that it does not commit before the write waits
-    /// for it, or has not waited.
+    /// Writes one decision while the other session holds uncommitted work. It commits once the write waits for it, or
+    /// has ended without waiting.
     func write(_ decision: Decision, while statements: String..., then end: String) throws -> DecisionResult {
         try call(while: statements, then: end) { try $0.write([decision])[0] }
     }
@@ -136,8 +136,8 @@ final class Working<Value: Sendable>: Sendable {
         #expect(result == .taken(PartitionStart(next: nil, highestOrigin: 7, starts: 2, suspect: nil)))
     }
 
-    /// A lock on the row's key that waits for nothing is not enough: the row has a newer version by then, and other
-    /// locks on it. Only a take-over that changes a key is in its way.
+    /// A lock on the row's key that does not wait is not enough: by then the row has a newer version, with other locks.
+    /// Only a take-over that changes a key is in its way.
     @Test("A statement that began before a take-over finds its partition's row taken, whatever happened to it since")
     func begunBefore() throws {
         let configuration = configuration

@@ -37,7 +37,7 @@ extension TemporaryLedger {
         PostgresOpening(configuration: try configuration(), migrations: migrations)
     }
 
-    /// The schema, as the server's catalogue tells of it.
+    /// The schema, as the server's catalogue has it.
     func parts() throws -> Set<SchemaPart> {
         let connection = try PostgresConnection(try configuration().options, .forTests)
         let result = try connection.run(PostgresStatement(Self.catalogue))
@@ -80,7 +80,7 @@ extension TemporaryLedger {
         }
     }
 
-    /// The values in the columns of those rows, without the ones that are away.
+    /// The values in the columns of those rows, without the missing ones.
     func content(of version: Int, without away: Set<String> = []) throws -> [String?] {
         try (FormerRow.all[version] ?? []).map { row in
             let columns = row.columns.filter { !away.contains("column \(row.table).\($0)") }.joined(separator: ", ")

@@ -28,7 +28,7 @@ final class TemporaryLedger: Sendable {
         try self.server.createDatabase(database)
     }
 
-    /// Connections with the same one share what a process's connections do.
+    /// Connections with the same configuration share the state of one process's connections.
     /// - Parameter proxy: Stands before the server.
     func configuration(behind proxy: PostgresProxy? = nil) throws -> PostgresLedgerConfiguration {
         let url = proxy.map { "postgres://postgres@/\(database)?host=\($0.folder)" } ?? server.url(database: database)

@@ -29,7 +29,7 @@ struct UpkeepTests {
             // No worker's right is one to change a grant.
             let worker = try ledger.open(as: "worker")
             #expect(try WorkerRights.spare(for: worker.connection).isEmpty)
-            // One that deletes old answers notes it, which is one right more for a role that can read.
+            // A worker that deletes old answers notes it, which needs one right more for a role that can read.
             try worker.checkRights(prunes: false)
             #expect(throws: LedgerError.self) { try worker.checkRights(prunes: true) }
             try ledger.server.run(

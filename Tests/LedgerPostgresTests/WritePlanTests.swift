@@ -24,7 +24,7 @@ struct WritePlanTests {
         for grant in grants { #expect(try ledger.write([grant])[0].outcome == .granted(created: 1)) }
         let sql = try #require(ledger.connection.prepared.keys.first { $0.contains("WITH owned") })
         let plan = try ledger.connection.plan(of: sql)
-        // The outer side of a nested loop is the first one, and the inner side is gone through for each of its rows.
+        // The first side of a nested loop is the outer one. The inner side is searched for each row of it.
         let rows = try #require(plan.firstIndex { $0.contains("Function Scan on given") })
         let partitions = try #require(plan.firstIndex { $0.contains("CTE Scan on owned") })
         #expect(rows < partitions, "\(plan)")

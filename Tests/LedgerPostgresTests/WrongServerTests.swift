@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Servers that are not there, not a ledger's, or not to be trusted, and what a worker that starts says of them.
+/// Servers that are missing, not a ledger's, or not to be trusted, and the words of a starting worker.
 @Suite struct WrongServerTests {
     @Test(
         "A URL that can bring about no connection ends the worker",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// A mistake of a person's, and what a worker that starts has to say of it.
+/// A person's mistake, and the words of a starting worker.
 struct WrongSetting: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Run by the server's owner in the ledger's database, whose name is $DB here; its worker's role is $ROLE.
@@ -15,7 +15,7 @@ struct WrongSetting: Sendable, CustomTestStringConvertible {
     let database: String
     /// A part of the line that the worker says; Empty where it can work all the same.
     let line: String
-    /// Whether the worker ends with 78 and a person mends it; else it waits, because it may pass.
+    /// Whether the worker ends with 78 for a person; else it waits, because the fault may pass.
     let ends: Bool
 
     init(_ what: String, _ sql: String = "", user: String = "$ROLE", database: String = "$DB", waits line: String) {

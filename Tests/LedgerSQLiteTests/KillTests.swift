@@ -12,7 +12,7 @@ import Testing
 @Suite struct KillTests {
     private let file = TemporaryLedger()
 
-    /// Copies a ledger's files before each statement: what a process leaves that is killed there.
+    /// Copies a ledger's files before each statement, as a process that is killed there leaves them.
     private final class Copies {
         let file: TemporaryLedger
         private(set) var folders: [URL] = []

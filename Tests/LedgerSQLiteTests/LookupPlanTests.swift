@@ -21,7 +21,7 @@ struct LookupPlanTests {
             for table in ["grants", "answers", "retries"] where sql.contains("FROM \(table) ") {
                 let steps = plan.filter { $0.contains(" \(table) ") || $0.hasSuffix(" \(table)") }
                 #expect(!steps.isEmpty && steps.allSatisfy { $0.contains("SEARCH") }, "\(plan) of \(sql)")
-                // All rows from the newest on, each held against the word.
+                // All rows from the newest on, each compared with the word.
                 #expect(!steps.contains { $0.hasSuffix("(rowid<?)") }, "\(plan) of \(sql)")
                 #expect(plan.contains { $0.contains("INDEX \(table)_") }, "\(plan) of \(sql)")
             }

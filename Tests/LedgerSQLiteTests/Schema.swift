@@ -78,7 +78,7 @@ extension TemporaryLedger {
         }
     }
 
-    /// The values in the columns of those rows, without the ones that are away.
+    /// The values in the columns of those rows, without the missing ones.
     func content(of version: Int, without away: Set<String> = []) throws -> [String?] {
         let database = try connected()
         return try (FormerRow.all[version] ?? []).map { row in

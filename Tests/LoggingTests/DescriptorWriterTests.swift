@@ -28,7 +28,7 @@ struct DescriptorWriterTests {
         let count = 3 * DescriptorWriter.maxWaitingBytes / bytes
         for number in 0..<count { writer.write(Self.line(number, of: bytes)) }
         let kept = count - writer.lost
-        // The bound, and what the pipe itself holds.
+        // The bound, and the bytes that the pipe itself holds.
         #expect(kept * bytes > DescriptorWriter.maxWaitingBytes - bytes)
         #expect(kept * bytes < DescriptorWriter.maxWaitingBytes + (256 << 10))
 

@@ -2,7 +2,7 @@ import Contract
 
 /// The members of a value, as reflection finds them: also those that a comparison, a copy or a row has forgotten.
 public enum Members {
-    /// A value's own members by name; those of a case that has values by the case's name.
+    /// A value's own members by name; the values of a case by the case's name.
     public static func named(_ value: Any) -> [String: Any] {
         Dictionary(Mirror(reflecting: value).children.map { ($0.label ?? "", $0.value) }) { first, _ in first }
     }

@@ -11,10 +11,9 @@
 #     Tests/PlantedBugs/run.sh Kafka            bugs of the Kafka client, on Apache Kafka (KAFKA_HOME)
 #     Tests/PlantedBugs/run.sh Audit            bugs by which an audit would not find what is broken, or invent it
 #
-# A patch says in its head what is wrong with it (first line). In `Simulation` one of SEEDS runs must break a promise; in
-# the others it names the suite that must notice ("Suite: …", a filter of `swift test`). A patch that does not apply any
-# more, that does not build, that nothing notices, or that has the suite run for longer than HANGING seconds ends this
-# with 1.
+# A patch says in its head what is wrong with it (first line). In `Simulation` one of SEEDS runs must break a promise;
+# in the others it names the suite that must notice ("Suite: …", a filter of `swift test`). This ends with 1 if a patch
+# does not apply any more, does not build, is not noticed, or has the suite run for longer than HANGING seconds.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -23,7 +22,7 @@ shift
 seeds=${SEEDS:-20000}
 hanging=${HANGING:-1200}
 below="Sources/Scheduling Sources/CLibcrypto Sources/Contract Sources/Cryptography Sources/Ledger Tools/LedgerModel"
-# What the suites of a folder need. Targets enter the build when their folder is there.
+# The parts that a folder's suites need. Targets enter the build when their folder is there.
 case $folder in
     Ledger)
         parts="$below Sources/CSQLite Sources/LedgerSQLite Tests/ContractTests Tests/LedgerConformance

@@ -7,7 +7,7 @@ public final class PostgresProxy: Sendable {
     public enum Moment: Sendable, CaseIterable {
         /// The server never gets the statements, or later.
         case beforeStatements
-        /// The server has done them, and nobody learns of it, or later.
+        /// The server has carried them out, and the session learns of it later or never.
         case afterStatements
     }
 

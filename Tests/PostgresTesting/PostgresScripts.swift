@@ -12,11 +12,11 @@ enum PostgresScripts {
         return (folder: folder, script: script)
     }
 
-    /// Both begin so. A script tells its folder once all is ready, and what went wrong otherwise. It then waits for the
-    /// end of its input, also where a terminal interrupts everybody.
+    /// Both begin so. A script prints its folder once all is ready, and else the fault. It then waits for the end of
+    /// its input, also where a terminal interrupts everybody.
     ///
-    /// A database is some 300 files, and each test has one. ext4 looks long for places of new files where many were just
-    /// removed, which took half of the CPU of all tests.
+    /// Each test has a database of some 300 files. Where many files were just removed, ext4 searches long for room for
+    /// new ones: that took half of the CPU of all tests.
     private static let beginning = """
         trap '' INT TERM
         bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)

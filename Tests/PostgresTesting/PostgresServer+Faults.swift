@@ -25,7 +25,7 @@ extension PostgresServer {
         for sender in senders.split(separator: " ") { try command("hold \(sender)") }
     }
 
-    /// Throws its data away, copies a primary's, and follows that one as a standby.
+    /// Deletes its data, copies a primary's, and follows it as a standby.
     public func follow(_ primary: PostgresServer) throws { try command("follow \(primary.folder) \(primary.port)") }
 
     /// Makes a standby a primary, and waits until it takes writes.

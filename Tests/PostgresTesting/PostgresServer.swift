@@ -3,7 +3,7 @@ public import Foundation
 import Synchronization
 
 /// A PostgreSQL server of a test's own, in memory (`/dev/shm`) unless it is to be on disk. It ends with this process,
-/// however that one ends, and its folder goes with it. It syncs nothing.
+/// however the process ends, and so does its folder. It syncs nothing.
 ///
 /// Everybody may come in through its socket, except `guarded`, who needs a password. Tests share ``shared`` and make
 /// databases of their own; a test that breaks the server starts one for itself.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One connection of a proxy. The protocol goes by turns: all statements up to a Sync, then all answers up to
+/// One connection of a proxy. The protocol takes turns: all statements up to a Sync, then all replies up to
 /// ReadyForQuery.
 final class ProxySession: Sendable {
     private let client: Int32
@@ -60,7 +60,7 @@ final class ProxySession: Sendable {
         }
     }
 
-    /// Hands a turn of the server's on, also what it says before it ends the connection.
+    /// Hands a turn of the server's on, also its last words before it ends the connection.
     private func answered() -> Bool {
         var none: [String: String] = [:]
         let answers = turn(from: server, through: [UInt8(ascii: "Z")], &none)

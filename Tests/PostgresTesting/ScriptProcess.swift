@@ -1,7 +1,7 @@
 import Foundation
 
-/// A shell script whose input and output are pipes to this process. Its input ends with this process, however that one
-/// ends, so the script can clean up then.
+/// A shell script whose input and output are pipes to this process. Its input ends with this process, however the
+/// process ends, so the script can clean up then.
 ///
 /// PostgreSQL refuses to run as root, so root starts the script as the user `postgres`.
 final class ScriptProcess: Sendable {
@@ -33,7 +33,7 @@ final class ScriptProcess: Sendable {
         return nextLine()
     }
 
-    /// The next line that the script writes, or all that it wrote if it ends before.
+    /// The script's next line, or everything that it wrote if it ends before.
     func nextLine() -> String {
         var bytes = Data()
         while !bytes.contains(UInt8(ascii: "\n")) {

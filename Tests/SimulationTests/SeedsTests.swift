@@ -15,8 +15,7 @@ struct SeedsTests {
         arguments: [
             // The judge was wrong about marks that reached the ledger after their workers had lost the partition.
             1_001_511, 1_006_774, 1_044_666,
-            // It was wrong about a row that nobody had told of when its topic was made anew, and its record
-            // quarantined.
+            // It was wrong about a row without an event when its topic was made anew, and its record quarantined.
             1_051_687,
             // Submissions that waited for room in `retries` took the probes of an endpoint that was away. No due row
             // was asked about any more, so `retries` stayed full.
@@ -28,10 +27,10 @@ struct SeedsTests {
             // A worker that had asked nobody for half an hour took its breaker for an outage, and let signatures
             // decide.
             550_000,
-            // The judge was wrong about a failure that the same submission's other record had still to tell. It was
+            // The judge was wrong about a failure that the same submission's other record had still to publish. It was
             // also wrong about an abandoned row whose submission was answered in another record.
             338_915, 364_245, 518_987,
-            // It was wrong about an id that was used three times: the answer of one was taken for that of another.
+            // It was wrong about an id that was used three times: one claim's answer was taken for another's.
             2_203_101,
             // It was wrong about a grant whose commit had waited: a word of waiting came between decision and commit.
             239_330,

@@ -4,8 +4,8 @@ public import Logging
 internal import SimulatorServer
 internal import Synchronization
 
-/// Apple's verifyReceipt and App Store Server API for production and sandbox, over TLS with its own authority; on
-/// loopback, unless its configuration names another host.
+/// Apple's verifyReceipt and App Store Server API for production and sandbox, over TLS with its own authority. It
+/// listens on loopback, unless its configuration names another host.
 ///
 /// A receipt's answer follows from the receipt itself. So simulators that share an authority answer alike, and a
 /// simulator may stop and start again in between. The App Store Server API is asked by id, so it knows only the
@@ -46,7 +46,7 @@ public final class AppStoreSimulator: Sendable {
     /// A simulator that does not listen yet.
     ///
     /// - Parameters:
-    ///   - now: Tells the time of `request_date` and `signedDate`, and whether a subscription or token has run out.
+    ///   - now: The time of `request_date` and `signedDate`, by which subscriptions and tokens run out.
     /// - Throws: ``SimulatorError/authorityUnusable(_:)``; ``SimulatorError/tooManyKeys``.
     public init(
         authority: SimulatorAuthority, configuration: SimulatorConfiguration = SimulatorConfiguration(),
@@ -127,7 +127,7 @@ public final class AppStoreSimulator: Sendable {
     }
 
     /// Appends faults to a transaction's script. Every call about the transaction, by its id or in a receipt, to either
-    /// endpoint, plays one, in order; then come real answers.
+    /// endpoint, plays one fault, in order. Then come real answers.
     /// - Throws: ``SimulatorError/tooManyScripts``.
     public func script(_ transaction: TransactionID, _ faults: [Fault]) throws(SimulatorError) {
         do {

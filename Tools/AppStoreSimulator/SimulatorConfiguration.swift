@@ -36,11 +36,11 @@ public struct SimulatorConfiguration: Sendable {
     public init() {}
 }
 
-/// Why a simulator does not do what it is asked. Each says what to do about it.
+/// Why a simulator refuses an order. Each says what to do about it.
 public enum SimulatorError: Error, Hashable, CustomStringConvertible {
     /// Make a new authority.
     case authorityUnusable(String)
-    /// Use the one that runs, or stop it first.
+    /// Use the running one, or stop it first.
     case alreadyRunning
     /// A port is taken: choose another.
     case cannotListen(String)

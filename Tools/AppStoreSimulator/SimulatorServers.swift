@@ -42,7 +42,7 @@ struct SimulatorServers: Sendable {
         for server in [production, sandbox, control] { server.stop() }
     }
 
-    /// Limits that only a broken test reaches: it is the clients' limits that are tried out here.
+    /// Only a broken test reaches these limits: tests are about the clients' limits.
     private static func configuration(
         _ configuration: SimulatorConfiguration, named name: String
     ) -> ServerConfiguration {

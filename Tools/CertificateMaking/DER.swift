@@ -24,7 +24,7 @@ public enum DER {
         set(parts.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
-    /// `[number]` around a value, as EXPLICIT tagging has it, or in place of its SET or SEQUENCE tag.
+    /// `[number]` around a value, as EXPLICIT tagging has it, or instead of its SET or SEQUENCE tag.
     public static func context(_ number: UInt8, _ contents: [UInt8]) -> [UInt8] {
         value(tag: 0xa0 | number, contents)
     }

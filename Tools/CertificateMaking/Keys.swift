@@ -1,7 +1,7 @@
 internal import CLibcrypto
 public import Cryptography
 
-/// OpenSSL refused to make what was asked for.
+/// OpenSSL refused to make it.
 public struct MakingFailed: Error, Hashable, Sendable {
     /// The thing that could not be made.
     public let what: String
@@ -135,7 +135,7 @@ func textWritten(_ body: (OpaquePointer) -> Int32) -> String? {
     return String(validating: text, as: UTF8.self)
 }
 
-/// An HMAC with SHA-256 (RFC 2104): what a public key is misused for where a token names its own algorithm.
+/// An HMAC with SHA-256 (RFC 2104). A public key is misused as its key where a token names its own algorithm.
 public func hmacSHA256(_ message: some Collection<UInt8>, key: [UInt8]) -> [UInt8]? {
     let message = Array(message)
     var code = [UInt8](repeating: 0, count: 32)

@@ -7,8 +7,8 @@ public enum Children {
     /// that makes them so at once is not visible to Swift, so none starts in between.
     private static let starting = Mutex(())
 
-    /// Starts a program, with no signal blocked that is not named: a child inherits the mask of the thread that starts
-    /// it, and must take the signals that end it.
+    /// Starts a program with only the named signals blocked. A child inherits the mask of the thread that starts it,
+    /// and must take the signals that end it.
     /// - Parameters:
     ///   - words: The program, which is looked for in `PATH`, and its arguments.
     ///   - environment: All of its variables, such as `HOME=/root`.
@@ -44,7 +44,7 @@ public enum Children {
     }
 
     /// A pipe that children inherit only where they are given an end of it.
-    /// - Returns: Nil if there is none to be had, with `errno`.
+    /// - Returns: Nil if it cannot be made, with `errno`.
     public static func pipe() -> (read: Int32, write: Int32)? {
         starting.withLock { _ in
             var ends: [Int32] = [-1, -1]
@@ -54,7 +54,7 @@ public enum Children {
         }
     }
 
-    /// This process's environment, but for some variables.
+    /// This process's environment, except some variables.
     public static func environment(without isLeftOut: (String) -> Bool) -> [String] {
         var variables: [String] = []
         var entry = environ

@@ -12,7 +12,7 @@ struct Answers {
     private var values: [String: Set<[UInt8]>] = [:]
     /// Ids of the granted events of a transaction; more than one means that it was granted twice.
     private(set) var grants: [TransactionID: Set<String>] = [:]
-    /// Submissions for which a granted event was told again, and its transaction.
+    /// Submissions for which a granted event was published again, and its transaction.
     private var repeats: [SubmissionID: TransactionID] = [:]
     private(set) var failures: [SubmissionID: String] = [:]
     /// Submissions that began to wait.
@@ -42,7 +42,7 @@ struct Answers {
     /// Whether all copies of each event are the same to the last byte.
     var copiesAreEqual: Bool { values.values.allSatisfy { $0.count == 1 } }
 
-    /// Whether a submission's answer is there and is the one that had to come.
+    /// Whether a submission has its expected answer.
     func hold(_ submission: DemoSubmission) -> Bool {
         switch submission.expectation {
         case .granted(let transactions): transactions.allSatisfy { grants[$0]?.count == 1 }

@@ -7,7 +7,7 @@ import Threading
 
 /// The demo's own way to write to the topics and to read from them.
 final class Broker {
-    /// Longest wait for the broker to take what is submitted.
+    /// Longest wait for the broker to take a submission.
     private static let produceLimit = Duration.seconds(120)
 
     private let client: KafkaClientConfiguration
@@ -42,7 +42,7 @@ final class Broker {
         }
     }
 
-    /// Reads what came onto the output topics since the last look. Records that a failed look has seen come again.
+    /// Reads new records of the output topics since the last look. Records that a failed look has seen come again.
     func look(into answers: inout Answers) throws(KafkaError) {
         let topics = Topic.outputs.map(\.defaultName)
         var stretches = try KafkaAdmin(configuration: client, logger: logger).offsets(of: topics)

@@ -7,7 +7,7 @@ enum Catalogue {
     static let game: BundleID = "com.example.game"
     /// Apple's signature on a receipt is enough.
     static let puzzle: BundleID = "com.example.puzzle"
-    /// The App Store Server API is asked about what a receipt or an old signed transaction claims.
+    /// The App Store Server API is asked about the purchases of a receipt or an old signed transaction.
     static let racer: BundleID = "com.example.racer"
 
     static let gems: ProductID = "com.example.game.gems100"

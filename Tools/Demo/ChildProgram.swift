@@ -23,7 +23,7 @@ final class ChildProgram {
         self.output = output.read
     }
 
-    /// Starts a program that writes everything behind what a file holds.
+    /// Starts a program whose output is appended to a file.
     convenience init(_ words: [String], environment: [String: String], log: String) throws(DemoFailure) {
         let file = try Self.open(log: log)
         let nothing = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -37,7 +37,7 @@ final class ChildProgram {
     private init(
         _ words: [String], environment: [String: String], input: Int32, output: Int32, errors: Int32
     ) throws(DemoFailure) {
-        // Settings of the one who runs the demo must not reach its worker.
+        // Settings of the demo's user must not reach its worker.
         let inherited = Children.environment { $0.hasPrefix("GRANTOR_") }
         let started = Children.start(
             words, environment: inherited + environment.map { "\($0)=\($1)" },
@@ -85,7 +85,7 @@ final class ChildProgram {
     /// - Returns: its exit code; nil if it had to be killed.
     func waitForEnd(within limit: Duration) -> Int32? { kill(limit: limit) }
 
-    /// Waits for its end, kills it after the limit, and frees what was kept for it.
+    /// Waits for its end, kills it after the limit, and frees its resources.
     @discardableResult
     private func kill(limit: Duration) -> Int32? {
         guard !hasEnded else { return nil }

@@ -86,8 +86,8 @@ final class Containers: Stage {
 
     func ledger() throws(LedgerError) -> any LedgerOperator { try PostgresLedger(ledgerConfiguration) }
 
-    /// Workers are always stopped, because they believe an App Store that is none. Broker and database are stopped
-    /// where all went well, so that `docker compose up` ends; else they stay to be looked at.
+    /// Workers are always stopped, because they believe an App Store that is none. If all went well, broker and
+    /// database are stopped, so that `docker compose up` ends. Else they stay for a look.
     func end(passed: Bool) {
         let services = passed ? [Self.workers, "kafka", "postgres"] : [Self.workers]
         guard let parts = try? services.flatMap({ try ids(of: $0) }), !parts.isEmpty else { return }

@@ -28,7 +28,7 @@ struct Demo {
         broker = Broker(bootstrapServers: stage.bootstrapServers, logger: logger)
     }
 
-    /// Plays, ends the stage's parts, and says what came out.
+    /// Plays, ends the stage's parts, and reports the result.
     ///
     /// - Returns: whether everything came out as it must.
     func run() throws -> Bool {
@@ -108,7 +108,7 @@ struct Demo {
         try wait(for: sent, &answers)
     }
 
-    /// Waits until all submissions have their answers, or the limit is over: then the report says which have not.
+    /// Waits until all submissions have their answers, or the limit is over. The report names those without.
     private func wait(for sent: [DemoSubmission], _ answers: inout Answers) throws {
         let end = ContinuousClock.now + Self.answerLimit
         while try look(sent, &answers) < sent.count, ContinuousClock.now < end {

@@ -34,7 +34,7 @@ struct DemoWriter {
         forged = (try ReceiptFactory(authority: forger), SignedTransactionFactory(authority: forger))
     }
 
-    /// Hands over what was written since the last call.
+    /// Hands over the submissions since the last call.
     mutating func take() -> [DemoSubmission] {
         defer { written = [] }
         return written

@@ -1,6 +1,6 @@
 import Contract
 
-/// The demo's result: what was submitted, what became of it, and whether it is right.
+/// The demo's result: the submissions, their answers, and whether these are right.
 struct Report {
     /// A statement and whether it holds.
     struct Finding {

@@ -2,11 +2,11 @@ import AppStoreSimulator
 import Contract
 import Scheduling
 
-/// The demo's submissions: a day of a game's purchases, and of those who try to get more than they paid for.
+/// The demo's submissions: a day of a game's purchases, and of players who try to get more than they paid for.
 struct Scenario {
     /// Purchases and bad submissions, in three parts of mixed kinds.
     let parts: [[DemoSubmission]]
-    /// Asks again for what the parts were granted.
+    /// Asks again for purchases that were granted in parts.
     let repeats: [DemoSubmission]
     /// Transactions that the App Store Server API must know from the start.
     let registrations: [Registration]
@@ -126,7 +126,7 @@ struct Scenario {
                 signedFor: "com.example.other")
             try writer.failSigned(
                 "signed: refunded", writer.purchase(Catalogue.gems, isCancelled: true), .transactionRevoked)
-            // The transaction was signed before the refund; Apple is asked and tells.
+            // The transaction was signed before the refund; Apple is asked and reports it.
             let refunded = writer.purchase(Catalogue.gems, isCancelled: true)
             writer.register(refunded, app: Catalogue.racer)
             var asSigned = refunded

@@ -2,7 +2,7 @@ import AppStoreSimulator
 
 /// `grantor run` as a program, with the files that it needs in the demo's folder.
 final class Worker {
-    /// Longest wait for a worker that was told to stop.
+    /// Longest wait for a worker that was ordered to stop.
     private static let stopLimit = Duration.seconds(25)
     /// Longest time for a ledger to be made.
     private static let migrateLimit = Duration.seconds(120)
@@ -33,8 +33,8 @@ final class Worker {
     func prepare(bootstrapServers: String, apple: AppStoreSimulator.Endpoints, key: ServerAPIKey) throws {
         let files = WorkerFiles(folder: folder, mode: 0o600)
         try files.write(key: key)
-        // The mock gives a killed worker's partitions away when its session has timed out, and not before. An empty
-        // fetch takes its whole time there.
+        // The mock gives a killed worker's partitions away only when its session has timed out. An empty fetch takes
+        // its whole time there.
         try files.write("session.timeout.ms=6000\nfetch.wait.max.ms=10\n", to: folder + "/kafka.properties")
         environment = [
             "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,

@@ -4,7 +4,6 @@ import Glibc
 /// The apps file that workers of the demo read, and the secrets that it names.
 struct WorkerFiles {
     let folder: String
-    /// Permissions of each file.
     let mode: mode_t
 
     var apps: String { folder + "/apps.yaml" }

@@ -7,7 +7,7 @@ internal import SimulatorServer
 internal import Synchronization
 
 /// A platform's inventory service on loopback, over TLS. It applies each grant once by its key, keeps a book of all
-/// that came, and answers as a test wants it to.
+/// calls, and answers as a test wants.
 public final class InventoryService: Sendable {
     /// One call as it came.
     public struct Call: Sendable {
@@ -48,7 +48,7 @@ public final class InventoryService: Sendable {
         public internal(set) var applied: [String: Entry] = [:]
         /// Bodies that came under a key: more than one would be another grant.
         public internal(set) var bodies: [String: Set<[UInt8]>] = [:]
-        /// The refused keys among all that came.
+        /// The refused keys among all calls.
         public internal(set) var refused: Set<String> = []
         public internal(set) var calls = 0
         /// Calls that no accepted secret has signed.
@@ -70,9 +70,8 @@ public final class InventoryService: Sendable {
     private let port: Int
     private let now: @Sendable () -> Timestamp
 
-    /// Starts the service.
     /// - Parameters:
-    ///   - secrets: Calls that one of them has signed are genuine; others are answered 401.
+    ///   - secrets: Calls that are signed with one of them are genuine; others are answered 401.
     ///   - behave: The behaviour for each genuine call, on the service's thread.
     public init(
         secrets: [String], now: @escaping @Sendable () -> Timestamp,
@@ -176,7 +175,7 @@ public final class InventoryService: Sendable {
 }
 
 extension InventoryService.Book {
-    /// Notes a genuine call and what is done with it.
+    /// Notes a genuine call and its answer.
     fileprivate mutating func note(
         _ call: InventoryService.Call, _ behaviour: InventoryService.Behaviour, at moment: Int64
     ) {

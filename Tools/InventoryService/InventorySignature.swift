@@ -1,7 +1,7 @@
 import Contract
 import Cryptography
 
-/// The signature of a call, as a service checks it: by the documentation, and by nothing that the caller is made of.
+/// The signature of a call, as a service checks it: by the documentation, and without the caller's code.
 struct InventorySignature {
     /// A call may be so much older or younger than the service's clock.
     private static let tolerance: Int64 = 300

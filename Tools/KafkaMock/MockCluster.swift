@@ -15,7 +15,7 @@ struct MockCluster: ~Copyable {
 
     /// Starts brokers, numbered from 1, on ports that the system chooses.
     ///
-    /// Ignores SIGPIPE in the whole process: a client that goes away in the middle of an answer must not end it.
+    /// Ignores SIGPIPE in the whole process: a client that goes away amid a reply must not end it.
     init(brokers: Int32) throws(MockError) {
         signal(SIGPIPE, SIG_IGN)
         guard let client = rd_kafka_new(RD_KAFKA_PRODUCER, nil, nil, 0) else {

@@ -1,10 +1,10 @@
 public import Contract
 public import Ledger
 
-/// A ledger in memory that decides as the real ones do: what they are compared with, and what the simulator gives its
+/// A ledger in memory that decides as the real ones do. They are compared with it, and the simulator gives it to its
 /// workers.
 ///
-/// It has no clock of its own and fails only when it is told to. For one thread.
+/// It has no clock of its own, and fails only on request. For one thread.
 public final class LedgerModel {
     /// A method of a connection, as faults are chosen by it.
     public enum Call: Hashable, Sendable, CaseIterable {
@@ -36,8 +36,8 @@ public final class LedgerModel {
     /// The next write in full form does not see the holders of the keys that it was refused. Their transactions are not
     /// visible to its statement yet.
     public var hidesHolders = false
-    /// Transactions that another session has added and not committed. Each is refused to others, nobody sees it, and in
-    /// the end it is rolled back.
+    /// Transactions that another session has added and not committed. Others are refused these keys, nobody sees them,
+    /// and in the end they are rolled back.
     public var heldElsewhere: Set<GrantReference> = []
     /// Decisions whose data the database refuses.
     public var refuses: ((Decision) -> Bool)?
@@ -62,7 +62,7 @@ public final class LedgerModel {
 /// A connection to a ``LedgerModel``.
 public final class ModelConnection {
     let model: LedgerModel
-    /// The model does not know this host's clock: whoever wants a difference says it.
+    /// The model does not know this host's clock: a caller that wants a difference sets it.
     public var clockLead: Int64 = 0
     private var epoch: Int
     private var isLost = false

@@ -163,7 +163,7 @@ extension ModelConnection: LedgerConnection {
         !model.heldElsewhere.contains(grant.reference) && model.tables.insert(grant)
     }
 
-    /// Carries out all that is left once the planner has concluded.
+    /// Carries out all further writes once the planner has concluded.
     func conclude(_ planner: inout BatchPlanner, _ answers: [NewAnswer]) {
         let writes = planner.answered(answers.map { model.tables.insert($0) })
         for new in writes.withdrawn { model.tables.withdraw(new.grant.reference) }
@@ -298,7 +298,7 @@ extension ModelConnection: LedgerConnection {
         return items
     }
 
-    /// Of an event that cannot be rendered: its submission waits no longer, its failure was pruned or erased, or its
+    /// About an event that cannot be rendered: its submission no longer waits, its failure was pruned or erased, or its
     /// grant is an erased user's.
     private func isOver(_ key: OutboxKey) -> Bool {
         switch key {

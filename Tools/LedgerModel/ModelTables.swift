@@ -45,7 +45,7 @@ public final class ModelTables {
     private var answersByOrigin: [Origin: Set<SubmissionKey>] = [:]
     private(set) var retries = ModelRetries()
     private var retriesByOrigin: [Origin: Set<RetryKey>] = [:]
-    /// The highest offset that a row came from; -1 for none, nil where it has to be looked for.
+    /// The highest offset of a row's record; -1 for none, nil where it has to be computed.
     private var highestOrigins: [TopicPartition: Int64] = [:]
     var outbox: [OutboxKey: Owed] = [:]
     var actions: [OperatorAction] = []
@@ -107,7 +107,7 @@ public final class ModelTables {
         return found.sorted { place($0) < place($1) }.map { retries.rows[$0].key }
     }
 
-    /// Of the rows that are suspect with their next taking, the one whose lease has ended first.
+    /// The row whose lease has ended first, of those that are suspect with their next taking.
     func suspect(at now: Int64) -> RetryKey? {
         guard retries.rows.contains(where: \.isSuspectNext) else { return nil }
         return retries.rows.filter { $0.isSuspectNext && $0.leasedUntil ?? .max <= now }
@@ -202,7 +202,7 @@ public final class ModelTables {
 
     // MARK: Answers
 
-    /// Adds an answer, or leaves the one that is there.
+    /// Adds an answer; an existing one stays.
     /// - Returns: Whether it is new.
     func insert(_ new: NewAnswer) -> Bool {
         let key = new.answer.claimant.submissionKey
@@ -259,7 +259,7 @@ public final class ModelTables {
         ).first
     }
 
-    /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.
+    /// The apps among these of which the ledger has granted purchases, or has submissions in `retries`.
     func ours(_ apps: Set<BundleID>) -> Set<BundleID> {
         apps.filter { app in grantedApps.contains(app) || retries.rows.contains { $0.submission.bundleID == app } }
     }
@@ -280,8 +280,8 @@ public final class ModelTables {
 
     // MARK: Partitions
 
-    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of
-    /// its topic is there, or one was refused before.
+    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and has none
+    /// of its topic, or one was refused before.
     func refuses(_ partition: TopicPartition) -> Bool {
         guard partitions[partition]?.isRefused ?? true else { return false }
         let topic = partitions.filter { $0.key.topic == partition.topic }.map(\.value)

@@ -9,7 +9,7 @@ internal import Threading
 ///                                              v  |  +-> draining -> closed
 ///                                            dripping
 ///
-/// The owner tells it what happened and then looks at ``interest``, ``deadline`` and ``isClosed``.
+/// The owner hands it events, and then looks at ``interest``, ``deadline`` and ``isClosed``.
 final class Connection {
     enum Event {
         case ready(Poller.Readiness)
@@ -106,7 +106,7 @@ final class Connection {
         context.configuration.observe(.connectionClosed)
     }
 
-    /// In these phases a read or write tells what the failure is; the others would not notice.
+    /// In these phases a read or write shows the failure; other phases would not notice.
     private var goesOnAfterFailure: Bool {
         switch phase {
         case .handshaking, .reading, .writing, .draining: true

@@ -1,6 +1,7 @@
 internal import Scheduling
 
-/// At most one deadline for each of many small numbers, such as the slots of connections: setting one again moves it.
+/// At most one deadline for each of many small numbers, such as the slots of connections. Setting a deadline again
+/// moves it.
 ///
 /// A heap that knows where each number stands, so moving and removing take O(log n), and nothing out of date is kept.
 /// Numbers whose deadlines are equal come in rising order. Memory is bounded by the highest number that was used.
@@ -22,7 +23,7 @@ struct DeadlineQueue: Sendable {
     /// The first deadline; nil if there is none.
     var nextDue: Instant? { entries.first?.due }
 
-    /// Sets the deadline of a number, in place of the one that it had. Numbers are not negative.
+    /// Sets the deadline of a number, and drops its former one. Numbers are not negative.
     mutating func set(_ number: Int, due: Instant) {
         if number >= positions.count {
             positions += [Int](repeating: -1, count: number + 1 - positions.count)

@@ -40,7 +40,6 @@ public struct RequestReader: Sendable {
         }
     }
 
-    /// The next event.
     public mutating func next() -> Event {
         if let refusal { return .refused(refusal) }
         if let head {
@@ -65,7 +64,6 @@ public struct RequestReader: Sendable {
     }
 }
 
-/// A complete request.
 public struct Request: Hashable, Sendable {
     public let head: RequestHead
     public let body: [UInt8]

@@ -61,7 +61,7 @@ final class ServerResources: Sendable {
     let poller: Poller
     let listener: Listener
     let identity: TLSIdentity?
-    /// Held until the thread has seen it: a descriptor that is closed before tells nothing.
+    /// Held until the thread has seen it: a descriptor that is closed before reports nothing.
     private let end: WakeDescriptor
 
     init(listener: Listener, identity: TLSIdentity?, end: WakeDescriptor) throws(ThreadingError) {
@@ -74,13 +74,13 @@ final class ServerResources: Sendable {
     }
 }
 
-/// Accepts connections, tells each what happens to it, and keeps their deadlines. It lives on the server's thread.
+/// Accepts connections, hands each its events, and keeps their deadlines. It lives on the server's thread.
 final class ServerLoop {
     static let listenerToken = UInt64.max
     static let endToken = UInt64.max - 1
     /// Connections that are accepted in one turn.
     private static let maxAcceptsPerTurn = 64
-    /// How long nobody is accepted once descriptors have run out; without it the loop would spin.
+    /// How long no connection is accepted once descriptors have run out; without it the loop would spin.
     private static let acceptPause = Duration.milliseconds(100)
 
     private struct Slot {
@@ -105,7 +105,7 @@ final class ServerLoop {
         self.context = context
     }
 
-    /// Serves until it is told to stop; then every connection is closed.
+    /// Serves until its stop is ordered; then every connection is closed.
     func run() {
         var readinesses: [Poller.Readiness] = []
         while true {
@@ -171,8 +171,8 @@ final class ServerLoop {
         }
     }
 
-    /// Lets a connection in. If there are as many as there may be, it takes the place of the one that has been without
-    /// a complete request for longest. Clients that never come to an end must not keep others out.
+    /// Lets a connection in. At the limit it replaces the connection that has been without a complete request for
+    /// longest. Clients that never come to an end must not keep others out.
     private func admit(_ descriptor: Int32, at now: Instant) {
         guard let socket = Socket(descriptor, identity: resources.identity) else { return }
         if isFull, let oldest = oldestWaiting {

@@ -56,7 +56,7 @@ final class Socket {
         }
     }
 
-    /// Reads what the client sends, below TLS: for throwing it away.
+    /// Reads the client's bytes below TLS, to drop them.
     func readRaw(into buffer: UnsafeMutableRawBufferPointer) -> SocketOutcome {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)

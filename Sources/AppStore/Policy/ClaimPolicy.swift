@@ -15,7 +15,7 @@ struct ClaimPolicy: Sendable {
         case tokensUnknown(otherwise: Verdict)
     }
 
-    /// The verdict on all purchases that the evidence attests, where it says all that the rules need.
+    /// The verdict on all purchases that the evidence attests, if it says everything that the rules need.
     func verdict(
         on purchases: [Purchase], beside unreadable: UnreadablePurchases = UnreadablePurchases(),
         by verifiedBy: VerifiedBy
@@ -28,12 +28,13 @@ struct ClaimPolicy: Sendable {
     /// The verdict on all purchases that the evidence attests, or the missing input for it.
     ///
     /// A purchase that cannot be judged holds the submission, whatever else passes. An answer without it would be
-    /// final, and a paid purchase would never be granted. The hold says the names of all that may still be granted.
-    /// Once all of it was, under other submissions, there is nothing to wait for.
+    /// final, and a paid purchase would never be granted. The hold has the names of all purchases that may still be
+    /// granted. Once all of them were granted under other submissions, there is nothing to wait for.
     ///
-    /// Otherwise the purchases that pass are verified, oldest first, and the others are passed over. If none passes,
-    /// one whose product the apps file does not list holds the submission, else the newest one's rejection stands. A
-    /// claimed purchase that is absent may not have reached Apple's records yet, so that is a doubt.
+    /// Otherwise the purchases that pass are verified, oldest first, and the others are passed over. If none passes, a
+    /// purchase of a product that the apps file does not list holds the submission. Else the newest purchase's
+    /// rejection stands. A claimed purchase that is absent may not have reached Apple's records yet, so that is a
+    /// doubt.
     /// - Parameters:
     ///   - unreadable: Purchases that the evidence attests in a form that is not known.
     ///   - attestsTokens: Whether the evidence names a purchase's account token where there is one.
@@ -103,8 +104,8 @@ struct ClaimPolicy: Sendable {
 
     /// The verdict on a transaction whose signature held.
     ///
-    /// A part that it lacks holds the submission, because Apple signed it and a person must look. Unlike a receipt it
-    /// is about one purchase: if that is not the claimed one, no waiting makes it so.
+    /// A transaction that lacks a part holds the submission, because Apple signed it and a person must look. Unlike a
+    /// receipt it is about one purchase: if that is not the claimed one, waiting does not help.
     func verdict(on transaction: SignedTransaction, by verifiedBy: VerifiedBy) -> Verdict {
         // Apple answers an app's own key for that app alone.
         guard let bundleID = transaction.bundleID ?? (verifiedBy == .serverAPI ? app.bundleID : nil) else {
@@ -118,7 +119,7 @@ struct ClaimPolicy: Sendable {
         }
         let claim = submission.claim
         if let claimed = claim.transactionID, let signed = transaction.transactionID, claimed != signed,
-            // One that cannot be read may go back to the claimed one.
+            // A purchase that cannot be read may go back to the claimed one.
             let purchase = transaction.bought,
             !PurchaseCheck(app: app, submission: submission, attestsTokens: true).isKnown(purchase, by: claimed)
         {
@@ -136,7 +137,7 @@ struct ClaimPolicy: Sendable {
                 return .rejected(
                     PurchaseCheck.sandboxNotAllowed(transaction.transactionID, of: transaction.productID))
             }
-            // A person would give by hand what nobody may have.
+            // Else a person would give by hand a purchase that nobody may have.
             switch transaction.sold.flatMap({ finding(on: $0, that: unreadable) }) {
             case .fails(let rejection): return .rejected(rejection)
             case .waits(let cause, let detail): return .hold(cause, detail: detail)
@@ -155,15 +156,15 @@ struct ClaimPolicy: Sendable {
         }
     }
 
-    /// The word against a purchase that cannot be granted as it is, beside that: nil where there is none.
+    /// A further reason against a purchase that cannot be granted as it is; nil where there is none.
     func finding(on sold: Purchase, that cannotBeGranted: UnreadablePurchase) -> PurchaseCheck.Finding? {
         PurchaseCheck(app: app, submission: submission, attestsTokens: true).findingOnUngrantable(
             // A claim names a SKU, which is in no catalogue either.
             sold, isOfClaimedProduct: cannotBeGranted == .advancedCommerce)
     }
 
-    /// A transaction id means exactly that one, or if it is not there, those that have its grant key. Else a product id
-    /// means every purchase of it; else everything is meant.
+    /// A transaction id means exactly that purchase, or if it is not there, the purchases with its grant key. Without
+    /// one, a product id means every purchase of the product. Without both, every purchase is meant.
     private func claimed(of purchases: [Purchase], _ check: PurchaseCheck) -> [Purchase] {
         if let transactionID = submission.claim.transactionID {
             let exact = purchases.filter { $0.transactionID == transactionID }
@@ -175,10 +176,10 @@ struct ClaimPolicy: Sendable {
 
     /// The newest purchase of the claimed product, where the claimed id is in no evidence.
     ///
-    /// StoreKit 1 knows a restored or renewed purchase by an id that neither the receipt nor Apple's reply to it has:
-    /// `SKPaymentTransaction` had another one than the receipt [in production](https://developer.apple.com/forums/thread/818973).
-    /// So a product that is owned, and not used up, answers the claim by its name. A receipt alone may be older than a
-    /// renewal, so it answers for no subscription.
+    /// StoreKit 1 knows a restored or renewed purchase by an id that neither the receipt nor Apple's reply to it has.
+    /// `SKPaymentTransaction` had another id than the receipt [in
+    /// production](https://developer.apple.com/forums/thread/818973). So an owned product that is not used up answers
+    /// the claim by its name. A receipt alone may be older than a renewal, so it answers for no subscription.
     private func standing(
         among purchases: [Purchase], _ check: PurchaseCheck, _ verifiedBy: VerifiedBy
     ) -> GrantablePurchase? {
@@ -210,7 +211,7 @@ struct ClaimPolicy: Sendable {
 }
 
 extension NamedPurchase {
-    /// Whether a claim, as far as it names a purchase, names this one and no other.
+    /// Whether a claim names this purchase, or none.
     fileprivate func isExactly(_ claim: Claim) -> Bool {
         (claim.transactionID ?? transactionID) == transactionID && (claim.productID ?? productID) == productID
     }
@@ -222,7 +223,7 @@ extension [PassedOver.Entry] {
     }
 }
 
-/// Purchases that Apple attests without all that a grant needs, in a form that is known: only names are left of them.
+/// Purchases that Apple attests without everything that a grant needs, in a known form. Only their names are kept.
 ///
 /// The claimed purchase may be one of them. That is never the player's fault, so a person must decide. Unclaimed ones
 /// are ignored.
@@ -233,13 +234,13 @@ struct UnreadablePurchases: Sendable {
         let originalTransactionID: TransactionID?
         let productID: ProductID?
         let reason: UnreadablePurchase
-        /// The names that its grant has if there is one; nil where they cannot be told.
+        /// The names of its grant, if there is one; nil where they are not known.
         let granted: NamedPurchase?
     }
 
     private var names: [Name] = []
 
-    /// Adds one, with what can be read of its names.
+    /// Adds a purchase, with the names that can be read.
     mutating func append(
         transactionID: TransactionID?, original: TransactionID? = nil, productID: ProductID?,
         as reason: UnreadablePurchase = .incomplete, granted: NamedPurchase? = nil
@@ -250,21 +251,21 @@ struct UnreadablePurchases: Sendable {
                 granted: granted))
     }
 
-    /// Why one of them may be what a submission claims, and is not judged, beside the purchases that could be read. Nil
-    /// if none may. A name that could not be read may be any. The least understood one counts.
+    /// Why one of them may be the claimed purchase, and cannot be judged; nil if none may be. A name that could not be
+    /// read may be any name. The least understood purchase counts.
     func claimed(by submission: Submission, beside purchases: [Purchase]) -> UnreadablePurchase? {
         let reasons = named(by: submission.claim, beside: purchases).map(\.reason)
         return reasons.first { $0.passedOver == nil } ?? reasons.first
     }
 
-    /// The names of all that may be claimed; nil where one of them has none.
+    /// The names of all purchases that may be claimed; nil where one of them has none.
     func names(of submission: Submission, beside purchases: [Purchase]) -> [NamedPurchase]? {
         let claimed = named(by: submission.claim, beside: purchases)
         let names = claimed.compactMap(\.granted).filter { $0.isExactly(submission.claim) }
         return names.count == claimed.count ? names : nil
     }
 
-    /// The understood ones that may be claimed and are passed over beside others, as far as they have ids.
+    /// The understood purchases with ids that may be claimed and are passed over beside others.
     func understood(
         by submission: Submission, beside purchases: [Purchase]
     ) -> [(entry: PassedOver.Entry, names: NamedPurchase?)] {
@@ -280,12 +281,12 @@ struct UnreadablePurchases: Sendable {
             claim.transactionID.map { $0 == purchase.transactionID } ?? (claim.productID == purchase.productID)
         }
         return names.filter { name in
-            // Of one that stands there twice, once readable and once not, the unreadable one may be its refund.
+            // Where a purchase stands there twice, once readable and once not, the unreadable record may be its refund.
             if let claimed = claim.transactionID {
                 if name.transactionID == claimed { return true }
                 return !isRead && (name.transactionID == nil || name.originalTransactionID == claimed)
             }
-            // A name that nobody else has may be an SKU of the Advanced Commerce API.
+            // A name without a purchase of its own may be an SKU of the Advanced Commerce API.
             return claim.productID == nil || name.productID == nil || name.productID == claim.productID
                 || (name.reason == .advancedCommerce && !isRead)
         }

@@ -76,8 +76,8 @@ struct PurchaseCheck: Sendable {
         return failureUnderAnyCatalogue(of: purchase) ?? .unlisted
     }
 
-    /// Judges a purchase that cannot be granted as it is, by all that needs no catalogue. Nil where nothing is against
-    /// it.
+    /// Judges a purchase that cannot be granted as it is, by the rules that need no catalogue. Nil where no rule is
+    /// against it.
     func findingOnUngrantable(_ purchase: Purchase, isOfClaimedProduct: Bool) -> Finding? {
         if let finding = sandboxFinding(on: purchase) { return finding }
         if !isOfClaimedProduct, let claimed = submission.claim.productID, claimed != purchase.productID {
@@ -100,8 +100,8 @@ struct PurchaseCheck: Sendable {
         return standingRejection(of: purchase, type: type).map { .fails($0) }
     }
 
-    /// The names that a grant of it has, if there is one. The kind is what Apple attests, else the catalogue's, unless
-    /// that contradicts Apple's word.
+    /// The names that a grant of it would have. The product type is the one that Apple attests, else the catalogue's,
+    /// unless that contradicts Apple's word.
     func names(of purchase: Purchase) -> NamedPurchase {
         let listed = product(of: purchase)?.type
         let isContradicted =
@@ -130,8 +130,8 @@ struct PurchaseCheck: Sendable {
     /// | none | any or none | passes | missing |
     /// | cannot say | any or none | passes | looked up, or missing |
     ///
-    /// `ignore` passes everything. An attested token also binds a claim without one, because a thief would omit it. It
-    /// may be the backend that omits it, so the claim is held, unless the purchase does not stand any more.
+    /// `ignore` passes everything. An attested token also binds a claim without one, because a thief would omit it. But
+    /// the backend may omit it, too, so the claim is held, unless the purchase does not stand any more.
     private func tokenFinding(on purchase: Purchase, type: ProductType) -> Finding? {
         guard app.accountToken != .ignore else { return nil }
         let claimed = submission.claim.appAccountToken
@@ -159,7 +159,7 @@ struct PurchaseCheck: Sendable {
         if purchase.isUpgraded {
             return rejection(.transactionRevoked, "The subscription was upgraded to another one.", purchase)
         }
-        // Held against the moment of submission, so that no delay of ours or Apple's costs a player a period.
+        // Compared with the moment of submission, so that no delay of ours or Apple's costs a player a period.
         if type == .autoRenewable, let expiresAt = purchase.expiresAt, expiresAt <= submission.receivedAt {
             return rejection(.subscriptionExpired, "The paid period was over when it was claimed.", purchase)
         }
@@ -178,8 +178,8 @@ struct PurchaseCheck: Sendable {
         }
     }
 
-    /// The type decides the grant key, so a wrong one could grant twice or not at all. Where Apple attests no type, an
-    /// end tells: Apple gives one to every auto-renewable period and to nothing else.
+    /// The type decides the grant key, so a wrong one could grant twice or not at all. Where Apple attests no type, the
+    /// end shows it: only auto-renewable periods have one, and all of them.
     private func contradiction(between type: ProductType, and purchase: Purchase) -> Finding? {
         if let attested = purchase.type, attested != type {
             return .waits(
@@ -187,7 +187,7 @@ struct PurchaseCheck: Sendable {
                 detail:
                     "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests \(attested.rawValue).")
         }
-        // Of a consumable both ids are the same, so this is a restore. By its own id each restore would be granted.
+        // A consumable's two ids are the same, so this is a restore. By its own id each restore would be granted.
         if type == .consumable, purchase.type == nil, purchase.isRestored {
             return .waits(
                 .productContradicted,
@@ -200,8 +200,8 @@ struct PurchaseCheck: Sendable {
                 purchase.type == nil ? .productContradicted : .incompleteAnswer,
                 detail:
                     "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests no end of its period.")
-        // Apple lets developers set an end for non-renewing subscriptions; one that is attested as such stays what it
-        // is.
+        // Apple lets developers set an end for non-renewing subscriptions. A purchase that is attested as non-renewing
+        // stays that.
         case (false, true) where purchase.type != nil: nil
         case (false, true):
             .waits(
@@ -227,10 +227,10 @@ extension Purchase {
     /// Its names by the kind that Apple attests, or that it looks like.
     var names: NamedPurchase { NamedPurchase(self, as: type ?? presumedType) }
 
-    /// The type of a purchase whose type nobody names. Only subscriptions have an end. Of the others, only consumables
-    /// have a quantity above one. The rest counts as non-consumable and has the grant key of its original transaction.
-    /// A restore then cannot grant it again. A consumable is its own original, so it is still granted once per
-    /// purchase.
+    /// The type of a purchase where neither Apple nor the catalogue names it. Only subscriptions have an end. Of the
+    /// others, only consumables have a quantity above one. The rest counts as non-consumable and has the grant key of
+    /// its original transaction. A restore then cannot grant it again. A consumable is its own original, so it is still
+    /// granted once per purchase.
     var presumedType: ProductType {
         if expiresAt != nil { return .autoRenewable }
         return quantity > 1 && !isRestored ? .consumable : .nonConsumable

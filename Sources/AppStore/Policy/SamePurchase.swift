@@ -4,7 +4,7 @@ extension PurchaseCheck {
     /// The purchases, each with Apple's word on other transactions of the same purchase.
     ///
     /// A restore has a transaction id of its own, and one receipt or reply may have both transactions. A refund or an
-    /// account token of one counts for all, so that nobody can choose by the id that he claims.
+    /// account token of one record counts for all, so that no claim can choose between them by its id.
     func agreed(_ purchases: [Purchase]) -> [Purchase] {
         guard purchases.count > 1 else { return purchases }
         let telling = purchases.filter { !$0.stands || $0.appAccountToken != nil }

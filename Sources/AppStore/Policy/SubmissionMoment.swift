@@ -1,6 +1,6 @@
 import Contract
 
-/// The moment of a submission, as far as the time of its record can be true.
+/// The moment of a submission: the time of its record, unless that cannot be true.
 ///
 /// A producer's clock may be slow, and a producer may write seconds where Kafka has milliseconds. Nobody can claim a
 /// purchase before it was made, or send evidence before it was signed. An earlier time is none, and the present stands

@@ -1,6 +1,6 @@
 public import Contract
 
-/// An app with everything that verifying its purchases needs. Immutable but for the tokens of its key, and shared.
+/// An app with everything that verifying its purchases needs. Immutable except for the tokens of its key, and shared.
 public final class AppRules: Sendable {
     public let app: App
     public let receipts: ReceiptMethod
@@ -26,8 +26,8 @@ public final class AppRules: Sendable {
 
     public var hasServerAPIKey: Bool { mint != nil }
 
-    /// Every endpoint that a new submission of this app may be asked about at. One that waits may be in the style of
-    /// iOS 6, and goes on to be asked about at verifyReceipt.
+    /// Every endpoint that a new submission of this app may be asked about at. A receipt that waits may be in the style
+    /// of iOS 6, and is still asked about at verifyReceipt.
     public var endpoints: [Endpoint] {
         Environment.allCases.flatMap { environment in
             [receipts == .verifyReceipt ? .verifyReceipt(environment) : nil, serverAPI(environment)].compactMap { $0 }

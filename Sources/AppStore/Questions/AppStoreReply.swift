@@ -28,7 +28,7 @@ public enum TransportFailure: String, Hashable, Sendable, CaseIterable {
     case tls
     /// The connection broke before the response was whole.
     case interrupted
-    /// The response is larger than what is taken.
+    /// The response is larger than the limit.
     case tooLarge = "too_large"
     /// The call was given up on our side.
     case cancelled

@@ -37,7 +37,8 @@ public protocol AppleQuestion: Sendable {
 
 /// The calls that all questions of one attempt make together.
 public enum AttemptLimit {
-    /// More than any makes: the pages of a history as often as it is begun, and those before and beside them.
+    /// More calls than any attempt makes: the pages of a history as often as it is begun, and the calls before and
+    /// beside.
     public static let mostCalls = (ServerAPIQuestion.maxRestarts + 1) * (ServerAPIQuestion.maxPages + 1) + 50
 }
 
@@ -54,11 +55,11 @@ extension AppleQuestion {
 struct QuestionSubject: Sendable {
     let submission: Submission
     let rules: AppRules
-    /// When its record was first checked; nil for a row of `retries`, of which no wait may cost a period.
+    /// When its record was first checked. Nil for a row of `retries`, whose wait may cost no period.
     let firstCheckedAt: Timestamp?
 
     /// The submission, received no earlier than the purchase that it names was made.
-    /// - Parameter known: The claimed purchase's id in Apple's records, where that is another one.
+    /// - Parameter known: The claimed purchase's id in Apple's records, where it differs from the claimed one.
     func submission(claiming purchases: [Purchase], as known: TransactionID? = nil) -> Submission {
         (known.map(submission.claiming) ?? submission).received(claiming: purchases, firstCheckedAt: firstCheckedAt)
     }
@@ -70,7 +71,8 @@ public enum QuestionStep: Sendable {
     /// Another call is needed: over a fresh connection, with another secret, to the other environment, for the next
     /// page. The gate of its endpoint has to admit it.
     case ask(any AppleQuestion)
-    /// The reply holds signatures, or the receipt's own counts now: ``AppleQuestion/checked(with:at:)`` goes on.
+    /// The reply holds signatures, or the receipt's own signature counts now: ``AppleQuestion/checked(with:at:)`` goes
+    /// on.
     case check(any AppleQuestion)
 }
 
@@ -150,7 +152,7 @@ public struct SignatureVerifiers: Sendable {
 
     func isSigned(_ receipt: AppReceipt) -> Bool { failure(of: receipt) == nil }
 
-    /// Whether it is proven that Apple did not sign a receipt, which is more than that its signature is not verified.
+    /// Whether it is proven that Apple did not sign a receipt. A signature that cannot be verified is no such proof.
     func isForged(_ receipt: AppReceipt) -> Bool { failure(of: receipt)?.provesForgery ?? false }
 
     private func failure(of receipt: AppReceipt) -> ReceiptSignatureError? {

@@ -7,7 +7,7 @@ import Contract
 struct ProvenCustomer: Hashable, Sendable {
     /// A transaction of theirs: any leads to the history.
     let transactionID: TransactionID
-    /// Its product, as far as the receipt says.
+    /// Its product, if the receipt says it.
     let productID: ProductID?
     let purchases: [ProvenPurchase]
     /// The transactions and original transactions that the receipt names.
@@ -21,11 +21,11 @@ struct ProvenCustomer: Hashable, Sendable {
         bought = Set(purchases.flatMap { [$0.transactionID, $0.originalTransactionID] } + [transactionID])
     }
 
-    /// Whether the receipt names a transaction, as one of its own or as the one that it goes back to.
+    /// Whether the receipt names a transaction, as a purchase of its own or as a purchase's original.
     func knows(_ transactionID: TransactionID) -> Bool { bought.contains(transactionID) }
 
-    /// Whether a transaction that the receipt does not name is a purchase that it proves, under another id: it goes
-    /// back to one, or is of the same period. A consumable has no other id.
+    /// Whether a transaction that the receipt does not name is a proven purchase under another id. It then goes back to
+    /// one, or is of the same period. A consumable has no other id.
     func owns(_ transaction: SignedTransaction) -> Bool {
         let purchase = transaction.bought
         guard purchase?.type != .consumable else { return false }
@@ -37,7 +37,7 @@ struct ProvenCustomer: Hashable, Sendable {
     }
 }
 
-/// A purchase that a receipt names, as far as it says.
+/// A purchase that a receipt names, with the members that it has.
 struct ProvenPurchase: Hashable, Sendable {
     let transactionID: TransactionID
     let originalTransactionID: TransactionID
@@ -58,9 +58,9 @@ struct ProvenPurchase: Hashable, Sendable {
 
 /// The pages of a history, put together.
 ///
-/// Where a transaction is sent twice, the latest word on it counts: with both, the older one would be granted. Of two
-/// words of one moment the cancelled one counts. The latest changes come first, so what changes while later pages are
-/// read is not seen, as if the history had been read before.
+/// Where a transaction is sent twice, its latest record counts: else the older one would be granted. Of two records of
+/// one moment the cancelled one counts. The latest changes come first, so a change while later pages are read is
+/// missed, as if the history had been read before it.
 struct PurchaseHistory: Sendable {
     /// Most transactions that are kept: one customer's latest, in one app.
     static let maxTransactions = 10_000
@@ -82,7 +82,7 @@ struct PurchaseHistory: Sendable {
 
         var readable: Purchase? { try? purchase.get() }
 
-        /// Which of two words of one moment counts: the one that grants less.
+        /// Of two words of one moment the one that grants less counts.
         private var caution: Int {
             switch purchase {
             case .success(let purchase): purchase.revokedAt == nil ? 0 : 2
@@ -105,7 +105,7 @@ struct PurchaseHistory: Sendable {
     var purchases: [Purchase] { entries.reversed().compactMap(\.readable) }
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 
-    /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.
+    /// Whether it holds one of the purchases that a customer is known by, or a purchase that goes back to one.
     func holdsAny(of customer: ProvenCustomer) -> Bool {
         ids.contains(where: customer.knows)
             || entries.contains { ($0.readable?.originalTransactionID).map(customer.knows) ?? false }
@@ -150,8 +150,8 @@ struct PurchaseHistory: Sendable {
         }
     }
 
-    /// The verdict on all of it. Apple signs what it sends, so a purchase that cannot be read and may be the claimed
-    /// one is never the player's fault.
+    /// The verdict on all of it. Apple signs its replies. So if the claimed purchase may be one that cannot be read,
+    /// that is never the player's fault.
     func verdict(_ policy: ClaimPolicy) -> Verdict {
         var unreadable = UnreadablePurchases()
         var refused: [Purchase] = []
@@ -177,15 +177,15 @@ extension Verdict {
         case .verified(let purchases, let verifiedBy):
             .doubt(.notFoundYet, becomes: .verified(purchases, by: verifiedBy))
         case .rejected(let rejection): .doubt(.notFoundYet, becomes: .rejected(rejection))
-        // No names: once they were granted, the claim would end without what is still to come.
+        // No names: once these purchases were granted, the claim would end without those still to come.
         case .hold(let cause, let detail, _): .hold(cause, detail: detail)
         case .doubt, .retry: self
         }
     }
 }
 
-/// Holds what the App Store Server API answers against Apple's signature. A reply is believed because its signature
-/// holds, not because of the connection it came over.
+/// Checks replies of the App Store Server API by Apple's signature. A reply is believed because its signature holds,
+/// not because of the connection it came over.
 struct ReplyAttestation {
     /// Why a reply is not believed, or not yet.
     struct Distrust: Error {
@@ -228,8 +228,8 @@ struct ReplyAttestation {
         return transactions
     }
 
-    /// The transaction in a reply, if Apple signed it, for the environment that was asked. If it did not, somebody
-    /// stands in between, or this version is too old: neither is the player's fault.
+    /// The transaction in a reply, if Apple signed it, for the environment that was asked. If it did not, an
+    /// intermediary interferes, or this version is too old: neither is the player's fault.
     private func transaction(_ text: EvidenceText) throws(Distrust) -> SignedTransaction {
         let transaction: SignedTransaction
         do throws(SignedTransactionError) {
@@ -244,7 +244,7 @@ struct ReplyAttestation {
         return transaction
     }
 
-    /// Whether a name of an environment, as Apple's replies have it, is that of the one that was asked, or absent.
+    /// Whether an environment's name in Apple's reply is absent, or that of the environment that was asked.
     private func isName(_ name: String?) -> Bool {
         name.map { AppleCodes.environments[$0] == environment } ?? true
     }

@@ -2,9 +2,9 @@ import Contract
 
 /// The values by which a reply of verifyReceipt is matched with the receipt that was sent.
 ///
-/// If a server or intermediary once answers twice, every later request on that connection gets the previous answer. An
-/// answer repeats all purchases of the receipt. One that lacks some of the first is asked for again over a fresh
-/// connection. A later receipt of the same player may hold the same ids, but its creation time differs.
+/// If a server or intermediary once replies twice, every later request on that connection gets the previous reply. A
+/// reply repeats all purchases of the receipt. A reply that lacks some of the first purchases is asked for again over a
+/// fresh connection. A later receipt of the same player may hold the same ids, but its creation time differs.
 struct ReceiptFingerprint: Hashable, Sendable {
     /// Most purchases whose ids are kept. Thousands of receipts wait at a time.
     static let maxTransactions = 8
@@ -13,8 +13,8 @@ struct ReceiptFingerprint: Hashable, Sendable {
     let createdAt: Timestamp?
     /// Of the receipt's first purchases; empty for a receipt without purchases, or without any that can be read.
     let transactions: [TransactionID]
-    /// Whether the receipt says of itself that it is the sandbox's. Nobody has proved it, but nobody who has paid in
-    /// production gains by saying so.
+    /// Whether the receipt says of itself that it is the sandbox's. It is not proven, but a player who has paid in
+    /// production gains nothing by saying so.
     let saysSandbox: Bool
 
     init(createdAt: Timestamp? = nil, transactions: [TransactionID] = [], saysSandbox: Bool = false) {
@@ -23,7 +23,7 @@ struct ReceiptFingerprint: Hashable, Sendable {
         self.saysSandbox = saysSandbox
     }
 
-    /// Whether any answer would match.
+    /// Whether any reply would match.
     var namesNothing: Bool { transactions.isEmpty && createdAt == nil }
 
     /// Whether a reply is about the receipt. It must name the receipt's purchases and its creation second, if both

@@ -1,22 +1,22 @@
 import Contract
 
-/// The question whether a receipt is authentic, as far as it has come: the next call to verifyReceipt, and the meaning
-/// of its reply.
+/// The question whether a receipt is authentic, at its present step: the next call to verifyReceipt, and the meaning of
+/// its reply.
 ///
 /// - The production endpoint is asked first, as Apple advises. Neither the submission's nor the receipt's word on the
 ///   environment counts: both are unauthenticated. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
-/// - A reply that does not name the receipt's own purchases is not taken for its own, see ``ReceiptFingerprint``. A
-///   refusal names nothing. Both are asked for once more, over a connection that nothing else was asked on.
-/// - Then a refusal counts for a receipt that is proven to be forged. It never counts against a purchase that is claimed
-///   by its id and that Apple signed in the receipt. For every other receipt it is a doubt, because this version may not
-///   know the form of a genuine one.
+/// - A reply that does not name the receipt's own purchases may be another receipt's, see ``ReceiptFingerprint``. A
+///   refusal names nothing. In both cases Apple is asked once more, over a connection without an earlier call.
+/// - Then a refusal counts for a receipt that is proven to be forged. It never counts against a purchase that is
+///   claimed by its id and that Apple signed in the receipt. For every other receipt it is a doubt, because this
+///   version may not know the form of a genuine receipt.
 /// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
-/// - A reply that still lacks some of the first ones is a doubt where no transaction is claimed: its verdict would be
-///   final.
+/// - A reply that still lacks some of the receipt's first purchases is a doubt where no transaction is claimed: its
+///   verdict would be final.
 /// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API
-///   has. Where Apple signed one that is claimed by its id, and the app has no key, receipt and reply contradict each
-///   other.
+///   has. Without a key, receipt and reply contradict each other if Apple signed the lacking purchase and it is claimed
+///   by its id.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -25,9 +25,9 @@ struct ReceiptQuestion: AppleQuestion {
     let base64: ArraySlice<UInt8>
     let fingerprint: ReceiptFingerprint
     private(set) var environment = Environment.production
-    /// Place in the app's list of secrets.
+    /// Index in the app's list of secrets.
     private(set) var secret = 0
-    /// Since then Apple is asked over connections that were never used before.
+    /// From then on Apple is asked over connections without an earlier call.
     private(set) var isFresh: Bool
     /// A reply that the receipt itself is needed for.
     private var pending: Pending?
@@ -40,8 +40,8 @@ struct ReceiptQuestion: AppleQuestion {
         case serverAPI(otherwise: Verdict, isAuthentic: Bool)
     }
 
-    /// - Parameter isFresh: Whether the first call goes over a connection of its own. A reply to a receipt that names
-    ///   nothing cannot be told from another's.
+    /// - Parameter isFresh: Whether the first call goes over a connection of its own. If the receipt names nothing, its
+    ///   reply cannot be distinguished from another's.
     init(
         subject: QuestionSubject, base64: ArraySlice<UInt8>, fingerprint: ReceiptFingerprint, isFresh: Bool = false
     ) {
@@ -62,8 +62,8 @@ struct ReceiptQuestion: AppleQuestion {
         return .send(AppleCall(endpoint: endpoint, isFresh: isFresh, content: .verifyReceipt(request.bodyParts)))
     }
 
-    /// Reads the end of a call. verifyReceipt sends 200 with every answer, so an intermediary sends any other status.
-    /// It is a failure unless it concerns this request alone. A redirect is never followed, because the receipt and the
+    /// Reads the end of a call. verifyReceipt sends 200 with every reply, so an intermediary sends any other status. It
+    /// is a failure unless it concerns this request alone. A redirect is never followed, because the receipt and the
     /// secret go to configured hosts alone.
     func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> ReplyMeaning {
         switch reply {
@@ -150,7 +150,7 @@ struct ReceiptQuestion: AppleQuestion {
         let isWhole = submission.claim.transactionID != nil || fingerprint.isWhole(in: response)
         func unlessMoreComes(_ verdict: Verdict) -> Verdict { isWhole ? verdict : verdict.unlessMoreComes }
         switch conclusion {
-        // The API has the tokens, and what the reply lacks.
+        // The API has the tokens, and the parts that the reply lacks.
         case .tokensUnknown(let verdict):
             return subject.rules.hasServerAPIKey
                 ? askServerAPI(otherwise: verdict) : .verdict(unlessMoreComes(verdict))
@@ -171,8 +171,8 @@ struct ReceiptQuestion: AppleQuestion {
         record.isCancellationInDoubt && isClaimed(record.productID, names: record.names)
     }
 
-    /// Whether a claimed purchase stands by its own record, and is cancelled by that of another transaction of it. One
-    /// of them may be older than the end of a dispute.
+    /// Whether a claimed purchase stands by its own record, and is cancelled by the record of its other transaction.
+    /// One record may be from before the end of a dispute.
     private func isContradicted(_ purchases: [Purchase], _ submission: Submission) -> Bool {
         let check = PurchaseCheck(app: app, submission: submission, attestsTokens: false)
         return zip(purchases, check.agreed(purchases)).contains { came, told in
@@ -187,8 +187,8 @@ struct ReceiptQuestion: AppleQuestion {
         return claim.productID.map { product == $0 } ?? true
     }
 
-    /// Apple's reply to this receipt alone, which is about none of its purchases. Somebody in between may be at fault,
-    /// so Apple's word alone does not authenticate the receipt.
+    /// Apple's reply to this receipt alone, which is about none of its purchases. An intermediary may be at fault, so
+    /// Apple's word alone does not authenticate the receipt.
     private func neverNamed() -> QuestionStep {
         let claim = subject.submission.claim
         let rejection = Rejection(
@@ -198,7 +198,7 @@ struct ReceiptQuestion: AppleQuestion {
     }
 
     private func askServerAPI(otherwise verdict: Verdict, isAuthentic: Bool = true) -> QuestionStep {
-        // Without a key the receipt is needed all the same where it may hold what the reply lacks.
+        // Without a key the receipt is needed all the same where it may hold a purchase that the reply lacks.
         guard subject.rules.hasServerAPIKey || lacksClaimed(verdict) else { return .verdict(verdict) }
         return check(.serverAPI(otherwise: verdict, isAuthentic: isAuthentic))
     }
@@ -223,8 +223,8 @@ struct ReceiptQuestion: AppleQuestion {
                 .environmentNotAllowed,
                 "A sandbox receipt (status \(status)); this app does not grant this user's sandbox purchases.",
                 transactionID: claim.transactionID, productID: claim.productID)
-            // The most frequent refusal. It counts at once where the receipt says the same of itself. One that says
-            // something else may have met a host of Apple's that took it for another's.
+            // The most frequent refusal. It counts at once where the receipt says the same of itself. A reply that says
+            // something else may come from a host of Apple's that took the call for another one.
             return fingerprint.saysSandbox ? .verdict(.rejected(rejection)) : refuse(.perhapsNotAuthentic, rejection)
         }
         return ask { $0.environment = .sandbox }
@@ -266,8 +266,8 @@ struct ReceiptQuestion: AppleQuestion {
             guard let receipt else { return .verdict(doubt) }
             guard !verifiers.isForged(receipt) else { return .verdict(.rejected(rejection)) }
             guard verifiers.isSigned(receipt) else { return .verdict(doubt) }
-            // Apple signed what it refuses: where it can be asked for its signed word, that decides. One that does not
-            // say where it was made may be the sandbox's.
+            // Apple refuses a receipt that it signed. Where it can be asked for its signed word, that decides. A
+            // receipt that does not say where it was made may be the sandbox's.
             guard subject.rules.hasServerAPIKey,
                 let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
             else {
@@ -297,7 +297,7 @@ struct ReceiptQuestion: AppleQuestion {
     }
 
     /// Whether a receipt that Apple signed holds the purchase that is claimed by its id. Anybody can spoil a genuine
-    /// receipt around what is signed, so without an id one receipt could wait under any number of claims.
+    /// receipt around its signed part. So without an id one receipt could wait under any number of claims.
     private func provesClaimed(_ receipt: AppReceipt) -> Bool {
         guard let claimed = subject.submission.claim.transactionID else { return false }
         return receipt.purchases.contains { $0.transactionID == claimed }
@@ -318,16 +318,16 @@ struct ReceiptQuestion: AppleQuestion {
 }
 
 extension VerifyReceiptResponse {
-    /// Whether it says whose it is and what was bought.
+    /// Whether it names its app and its purchase.
     fileprivate var isWhole: Bool { bundleID != nil && !records.isEmpty }
 }
 
 extension Verdict {
-    /// Of two words of Apple's that contradict each other neither is the last: it is asked again without end, and held
-    /// once that lasts.
+    /// Where two words of Apple's contradict each other, neither is the last. Apple is asked again without end, and the
+    /// submission is held once that lasts.
     static let contradicted = Verdict.retry(.noLongerFound, notBefore: nil)
 
-    /// Whether the claimed purchase is not in a receipt or Apple's reply to it, or not with all that a grant needs.
+    /// Whether a receipt, or Apple's reply to it, lacks the claimed purchase, or something of it that a grant needs.
     /// Neither says the type of a product, which may be why the catalogue seems to be wrong.
     var isOpen: Bool {
         switch self {
@@ -346,8 +346,8 @@ struct VerifyReceiptRequest: Hashable, Sendable {
     /// Left out where there is none.
     let secret: SharedSecret?
 
-    /// The JSON, in parts that follow each other; the receipt's text, which may have hundreds of kilobytes, is one of
-    /// them and no copy.
+    /// The JSON, in parts that follow each other. The receipt's text is one of them, uncopied, because it may have
+    /// hundreds of kilobytes.
     var bodyParts: [ArraySlice<UInt8>] {
         var others = JSONObjectWriter(expecting: 128)
         others.member("password", secret?.text)

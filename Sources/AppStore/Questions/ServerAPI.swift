@@ -5,8 +5,8 @@ public enum ServerAPIRequest: Hashable, Sendable {
     /// [Get Transaction Info](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-info)
     case transaction(TransactionID)
     /// [Get Transaction History](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history),
-    /// version 2: of the customer who made the transaction, in this app, 20 at a time, the latest changes first. So the
-    /// purchases that somebody claims now are read, however long the history is.
+    /// version 2: of the customer who made the transaction, in this app, 20 at a time, the latest changes first. So
+    /// purchases that are claimed now are read, however long the history is.
     /// - Parameter product: Of this product alone. Apple refuses a product id that it takes for none (4000023), which
     ///   counts as our fault. So it must come from our catalogue and never from a message.
     case history(TransactionID, product: ProductID?, revision: String?)
@@ -73,7 +73,7 @@ struct HistoryReply: Sendable {
     /// As it came.
     let environment: String?
 
-    /// Nil for bytes that are no such reply. Demands what a page is made of: read as an empty last page, anything else
+    /// Nil for bytes that are no such reply. Demands the members of a page. Anything else, read as an empty last page,
     /// would say that there are no purchases.
     init?(json: [UInt8]) {
         guard let members = members(of: json),
@@ -115,7 +115,8 @@ private func members(of json: [UInt8]) -> StrictJSON.Members? {
     json.count <= maxReplyBytes ? (try? StrictJSON(json))?.members : nil
 }
 
-/// Whether Apple accepts an app's key for the App Store Server API, by its reply about a transaction that nobody has.
+/// Whether Apple accepts an app's key for the App Store Server API, by its reply about a transaction that does not
+/// exist.
 ///
 /// Only a reply that Apple gives after checking the key counts as acceptance. A proxy's error and Apple's reply for
 /// an unknown app have the same HTTP statuses.

@@ -1,22 +1,22 @@
 import Contract
 
 /// The question for a transaction or a history: the next call to the App Store Server API, and the meaning of its
-/// answer.
+/// reply.
 ///
 /// - If the environment is not known, production is asked first, as Apple advises. The sandbox is asked if production
 ///   does not have the transaction. The environment in the submission does not change the order, because the client
 ///   chooses it. The sandbox's rate limit is a tenth of production's, so forged claims would use it up soon.
-/// - The sandbox is asked only if the app grants this user's sandbox purchases. Otherwise nothing that the sandbox
-///   knows could be granted. Production may receive the purchase later, so its absence is a doubt.
+/// - The sandbox is asked only if the app grants this user's sandbox purchases. Otherwise none of them could be
+///   granted. Production may receive the purchase later, so its absence is a doubt.
 /// - An id that Apple never issued ends the submission. That reply is unsigned. It may belong to another request if a
-///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
-///   If Apple attested the id before, a person must decide. Where production said "not here", which may mean "not yet",
-///   the sandbox's refusal is no more than that.
-/// - An id that Apple attested and then does not find is asked for without end. Of two words of Apple's that contradict
-///   each other neither is the last. It is held once that lasts.
+///   server or intermediary replied twice on the connection. So the question is asked again over a fresh connection. If
+///   Apple attested the id before, a person must decide. Where production said "not here", that may mean "not yet", and
+///   the sandbox's refusal means no more.
+/// - An id that Apple attested and then does not find is asked for without end, because neither of Apple's two words is
+///   the last. The submission is held once that lasts.
 /// - An id that neither the receipt nor the history has may be the device's own for one of their purchases. Apple
-///   answers it as that purchase. The receipt proves whose it is, or the answer does not count.
-/// - A complete history that lacks a purchase which the receipt proves is a doubt, and the others wait for it.
+///   replies with that purchase. The reply counts only if the receipt proves whose purchase it is.
+/// - A complete history that lacks a proven purchase of the receipt is a doubt, and the other purchases wait for it.
 /// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
 /// - After a 401 the call is repeated once with a fresh token. Production also answers 401 to apps that were never
@@ -33,7 +33,7 @@ struct ServerAPIQuestion: AppleQuestion {
     }
 
     /// Most pages of one reading, 20 transactions each. The purchases in a longer history's latest changes are granted.
-    /// Where that is no answer to the claim, it is held: Apple has not said no.
+    /// Where they do not answer the claim, it is held: Apple has not said no.
     static let maxPages = 500
     /// Most times that a history is begun again because it changed while it was read.
     static let maxRestarts = 2
@@ -46,7 +46,7 @@ struct ServerAPIQuestion: AppleQuestion {
 
     let subject: QuestionSubject
     let target: Target
-    /// What stands if Apple does not find what it attested: its own word says more than that.
+    /// The verdict if Apple does not find a purchase that it attested: its signed word says more than that.
     private var former: Verdict?
     /// Whether Apple has attested the id that is asked for.
     private let isAttested: Bool
@@ -133,7 +133,7 @@ struct ServerAPIQuestion: AppleQuestion {
 
     /// Spares pages of other products. Only for a product of the catalogue: one from the message may be none, which
     /// Apple refuses as our fault. Not where one transaction is claimed: that it is of another product is worth
-    /// knowing. And not where the receipt names no purchase of it: nothing in the pages would tell whose history it is.
+    /// knowing. And not where the receipt names no purchase of it: nothing in the pages would show whose history it is.
     private func productFilter(for customer: ProvenCustomer) -> ProductID? {
         guard submission.claim.transactionID == nil, let product = submission.claim.productID,
             case .catalogue(let products) = app.products, products[product] != nil, customer.productID == product
@@ -201,7 +201,7 @@ struct ServerAPIQuestion: AppleQuestion {
         next.pages += 1
         let isCut = page.hasMore && (next.pages >= Self.maxPages || next.history.isTooLong)
         guard page.hasMore, !isCut else {
-            // An empty history tells nothing.
+            // An empty history shows nothing.
             if case .history(let customer) = target, !next.history.isEmpty, !next.history.holdsAny(of: customer) {
                 return conclude(
                     .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))

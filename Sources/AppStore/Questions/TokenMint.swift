@@ -5,7 +5,7 @@ internal import Synchronization
 public struct BearerToken: Hashable, Sendable, RedactedSecret {
     /// For the request's header only.
     public let text: String
-    /// Tells a token from those that its mint made before.
+    /// Differs from the numbers of the tokens that the mint made before.
     let number: Int
 }
 
@@ -19,7 +19,7 @@ final class TokenMint: Sendable {
     /// Age at which a token is replaced. It is below half of a token's life, so that a token in use has minutes left
     /// even if Apple's clock differs.
     static let renewalAge: Duration = .seconds(9 * 60)
-    /// How far back `iat` is set, so that a clock that is a little fast makes no token of the future.
+    /// How far back `iat` is set, so that a slightly fast clock makes no token of the future.
     static let backdating: Duration = .seconds(30)
     /// A token younger than this is not replaced when refused. A new token by the same key and clock would be refused,
     /// too, and every caller with a wrong key would cause a signature. The value also bounds how far callers' clock

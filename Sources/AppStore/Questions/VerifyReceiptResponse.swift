@@ -22,7 +22,7 @@ struct VerifyReceiptResponse: Sendable {
 
     /// Reads a body; nil if it is not a JSON object with a status, or larger than ``maxBytes``.
     ///
-    /// The whole body is checked. A body that is damaged anywhere is no answer.
+    /// The whole body is checked. A body that is damaged anywhere is no reply.
     init?(json body: [UInt8]) {
         guard body.count <= Self.maxBytes, let reply = try? ReplyMembers(json: body),
             let status = reply.texts[.status].flatMap(LenientNumber.integer)
@@ -59,7 +59,7 @@ struct VerifyReceiptResponse: Sendable {
     }
 }
 
-/// The reply's members that count. Of one that stands twice the first counts.
+/// The reply's members that are read. If a member stands twice, the first counts.
 private struct ReplyMembers {
     enum Member: String, CaseIterable {
         case status
@@ -122,7 +122,7 @@ private struct ReceiptMembers {
 
     init() {}
 
-    /// Takes what it can; of a value that is no object nothing.
+    /// Takes the members that it can read; nothing of a value that is no object.
     init(_ walk: inout JSONWalk) throws(JSONUnreadable) {
         guard walk.kind == .object else {
             try walk.pass()
@@ -184,7 +184,7 @@ struct AttestedRecord: Sendable {
     private var texts = MemberTexts<Member>()
     /// Whether it is of the reply's latest list, and not only as the receipt had it.
     fileprivate(set) var isLatest = false
-    /// Whether one record says that the purchase was cancelled, and one that is as new or newer does not.
+    /// Whether one record says that the purchase was cancelled, and another record, as new or newer, does not.
     private(set) var isCancellationInDoubt = false
 
     private static let names = MemberNames<Member>()
@@ -198,7 +198,7 @@ struct AttestedRecord: Sendable {
 
     init() {}
 
-    /// Takes what it can; a value that is no object gives an empty record.
+    /// Takes the members that it can read; a value that is no object gives an empty record.
     init(_ walk: inout JSONWalk) throws(JSONUnreadable) {
         guard walk.kind == .object else {
             try walk.pass()
@@ -209,7 +209,7 @@ struct AttestedRecord: Sendable {
         try walk.members { walk, name throws(JSONUnreadable) in try take(name, &walk) }
     }
 
-    /// Takes a member if it is one that counts. Of one that stands twice the first that says something does.
+    /// Takes a member if it is one that is read. If a member stands twice, the first with a value counts.
     mutating func take(_ name: JSONWalk.Name, _ walk: inout JSONWalk) throws(JSONUnreadable) {
         guard let member = Self.names.member(name, in: walk), texts[member] == nil,
             let text = try walk.lenientText(), !text.isEmpty
@@ -232,12 +232,12 @@ struct AttestedRecord: Sendable {
     /// Whether any member says so.
     private var isCancelled: Bool { Self.cancellation.contains { texts[$0] != nil } }
 
-    /// This record, with what it lacks from another one of the same transaction.
+    /// This record, completed from another record of the same transaction.
     ///
-    /// The cancelled one of two counts, so that no refunded purchase is granted. A receipt's own list is as old as the
-    /// receipt, so what it does not say was cancelled later. Any other difference is a contradiction. A refund that was
-    /// reversed looks so: it is gone from the latest list, and a receipt that was made meanwhile has it for ever.
-    /// - Parameter isOlder: Whether the other one is as the receipt had it, and this one is not.
+    /// The cancelled record of two counts, so that no refunded purchase is granted. A receipt's own list is as old as
+    /// the receipt, so a cancellation that it lacks came later. Any other difference is a contradiction. A reversed
+    /// refund looks like one: the latest list lacks it, and a receipt that was made meanwhile has it for ever.
+    /// - Parameter isOlder: Whether the other record is from the receipt, and this one is not.
     func completed(from other: AttestedRecord, isOlder: Bool) -> AttestedRecord {
         var merged = self
         let isLater = isOlder && isCancelled
@@ -297,7 +297,7 @@ struct AttestedRecord: Sendable {
             .map { .at($0) } ?? .unreadable
     }
 
-    /// Nil for what is none of Apple's ids.
+    /// Nil for a text that is no id of Apple's.
     private func identifier(_ member: Member) -> TransactionID? {
         texts[member].map { TransactionID($0) }.flatMap { $0.isWellFormed ? $0 : nil }
     }

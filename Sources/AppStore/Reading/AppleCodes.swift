@@ -1,6 +1,6 @@
 public import Contract
 
-/// The codes of Apple's that metrics tell apart.
+/// The codes of Apple's with a metric of their own.
 public enum AppleCodeLabel {
     private static let other = "other"
     private static let statuses = AppleCodes.statuses.map { entry in
@@ -33,7 +33,7 @@ public enum AppleCodeLabel {
 enum AppleCodes {
     /// The consequence of a status of verifyReceipt.
     enum StatusMeaning: Hashable {
-        /// The receipt is Apple's; the reply says what it holds.
+        /// The receipt is Apple's, and the reply has its content.
         case authentic
         /// Our request is wrong.
         case requestRefused
@@ -86,8 +86,8 @@ enum AppleCodes {
         case accountNotFound
         /// Apple takes the id for none of its own.
         case idRefused
-        /// Apple cannot tell now, or there is no answer about the transaction: of Apple's servers in general, or of
-        /// something between them and us. It says the cause, and what that means for the endpoint.
+        /// Apple cannot tell now, or the reply says nothing about the transaction. It may come from Apple's servers in
+        /// general, or from something between them and us. It says the cause, and what that means for the endpoint.
         case retry(RetryCause, CallOutcome)
         case rateLimited
         /// The pages changed while they were read: begin again.

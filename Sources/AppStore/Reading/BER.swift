@@ -42,7 +42,7 @@ struct BERValue {
 
     /// The values inside of a constructed value of the given kind, one after another; nil for any other value.
     ///
-    /// For what is read seldom: it allocates.
+    /// For values that are seldom read: it allocates.
     func children(_ identifier: UInt8, in bytes: Span<UInt8>) -> [BERValue]? {
         guard var members = members(identifier) else { return nil }
         var children: [BERValue] = []
@@ -206,7 +206,7 @@ struct BERHeader {
     /// The tag's first byte. Tags of more bytes have numbers that nothing in a receipt has.
     let identifier: UInt8
     let contents: Int
-    /// Where they end; nil if the length is indefinite, so that end-of-contents octets tell.
+    /// Where they end; nil if the length is indefinite, and end-of-contents octets mark the end.
     let end: Int?
 
     /// Reads the header at a place; nil if it is none, or the contents do not end before the limit.

@@ -27,11 +27,11 @@ enum Base64Blocks {
             let values = values(of: characters, lastButOne, last)
             seen = seen | values
             let halves = unsafeBitCast(values, to: SIMD2<UInt64>.self)
-            // Two bytes of each are too many; the next takes their place.
+            // Two bytes of each are too many; the next value overwrites them.
             bytes.storeBytes(of: packed(halves[0]), toByteOffset: block * Self.bytes, as: UInt64.self)
             bytes.storeBytes(of: packed(halves[1]), toByteOffset: block * Self.bytes + 6, as: UInt64.self)
         }
-        // Every value of the alphabet is below 64, so one look at all of them tells whether any is not.
+        // Every value of the alphabet is below 64, so all of them together show whether one is not.
         return seen.max() < 64 ? decoded : nil
     }
 

@@ -13,8 +13,8 @@ extension JSONWalk {
 }
 
 extension StrictJSON.Members {
-    /// A member's text, whether Apple sent a string, a number or a boolean; nil if it is absent, empty, null or has
-    /// parts.
+    /// A member's text, whether Apple sent a string, a number or a boolean; nil if it is absent, empty, null, an object
+    /// or an array.
     func lenientText(_ name: String) -> String? {
         switch self[name] {
         case .string(let text), .number(let text): text.isEmpty ? nil : text
@@ -35,7 +35,7 @@ struct MemberNames<Member: CaseIterable & RawRepresentable<String> & Sendable>: 
     }
 }
 
-/// The texts of the members that count, where there are a few: they are looked through, which costs less than hashing.
+/// The texts of the few members that are read: a linear search costs less than hashing.
 struct MemberTexts<Member: Equatable & Sendable>: Sendable {
     private var entries: [(member: Member, text: String)] = []
 
@@ -68,8 +68,8 @@ enum LenientNumber {
     /// Largest number of milliseconds that is a date: the end of the year 9999.
     private static let endOfTime: Int64 = 253_402_300_800_000
 
-    /// A number without fraction and exponent where it has none to lose. One that is too large for any purpose stays as
-    /// it is: it is there, and nobody can read it.
+    /// A number without fraction and exponent where it has none to lose. A number that is too large for any purpose
+    /// stays as it is: it is present, and unreadable.
     static func plain(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return text }
         guard let number = Double(text), number.isFinite else { return text }

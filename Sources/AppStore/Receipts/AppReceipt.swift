@@ -3,7 +3,7 @@ public import Contract
 /// An App Store receipt as its sender presents it: read, **not** authenticated.
 ///
 /// Nothing in it may be granted on its own. It allows to refuse claims early that the sender's own evidence
-/// contradicts. It also tells a damaged receipt from one that Apple cannot read at the moment.
+/// contradicts. It also distinguishes a damaged receipt from one that Apple cannot read at the moment.
 ///
 /// Attributes are read leniently: one that is missing, empty or of another form is nil. Their meaning and types:
 /// [Validating receipts on the
@@ -11,8 +11,8 @@ public import Contract
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0: who made the receipt.
     public let origin: ReceiptOrigin?
-    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts say of
-    /// themselves what they are in several ways.
+    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts name their
+    /// environment in several ways.
     var serverAPIEnvironment: Environment? { origin == .production ? .production : nil }
     /// Attribute 2: the app it belongs to.
     public let bundleID: BundleID?
@@ -31,7 +31,7 @@ public struct AppReceipt: Hashable, Sendable {
     /// Reads a receipt together with the text that Apple takes of it.
     ///
     /// A text that is none, or of no receipt, is read once more as ``ReceiptText/mended(_:)`` has it. That reading
-    /// counts where it is a receipt in form, because no other text comes out as one by chance.
+    /// counts if its result has a receipt's form, which no other text has by chance.
     static func read(_ base64: EvidenceText) throws(AppReceiptError) -> (text: ReceiptText, receipt: AppReceipt) {
         do throws(AppReceiptError) {
             let text = try ReceiptText(base64)
@@ -105,8 +105,8 @@ struct ReceiptAttributes {
     /// Room for what most sets have: some 25 of a receipt and 20 of a purchase.
     private static let usualCount = 32
 
-    /// One that has the form of an attribute. Its value is a place in the set's bytes, so that nothing is counted for
-    /// the many that nobody asks for.
+    /// A value in the form of an attribute. Its value is a range of the set's bytes, so that no reference is counted
+    /// for the many that are never read.
     struct Attribute {
         let type: Int
         let value: BERValue.Octets
@@ -270,7 +270,7 @@ public struct ReceiptPurchase: Hashable, Sendable {
 
     /// The purchase, if the entry has everything that a grant needs in a form this version knows; nil otherwise.
     ///
-    /// Its type is not in a receipt (attribute 1707 is not documented), nor is who it belongs to within a family.
+    /// A receipt has no product type (attribute 1707 is not documented), and does not say who in a family owns it.
     func purchase(in environment: Environment) -> Purchase? {
         guard let transactionID, transactionID.isWellFormed, let originalTransactionID,
             originalTransactionID.isWellFormed, let productID, let purchasedAt, !hasUnreadablePart

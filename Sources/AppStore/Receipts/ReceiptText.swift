@@ -1,6 +1,6 @@
 public import Contract
 
-/// A receipt's base64 text, brought into the one form that Apple's endpoint takes.
+/// A receipt's base64 text, in the only form that Apple's endpoint takes.
 ///
 /// Clients send the URL-safe alphabet, line breaks, no padding, or stray bits in the last character. All of these name
 /// the same bytes, and all but the standard form make verifyReceipt answer 21002
@@ -17,8 +17,8 @@ public struct ReceiptText: Hashable, Sendable {
     /// The bytes that the text stands for.
     public let bytes: [UInt8]
 
-    /// Normalises and decodes a client's text. One that is in the standard form, as nearly all are, is kept as the part
-    /// of a record that it is.
+    /// Normalises and decodes a client's text. A text in the standard form, as nearly all are, is kept as a slice of
+    /// its record.
     ///
     /// ASCII white space is skipped wherever it stands; `-` and `_` count as `+` and `/`; padding may be missing.
     public init(_ text: EvidenceText) throws(AppReceiptError) {
@@ -85,7 +85,7 @@ public struct ReceiptText: Hashable, Sendable {
         return ReceiptText(base64: base64[...], bytes: bytes)
     }
 
-    /// The same text before something on its way spoilt it; nil for a text that shows no sign of that.
+    /// The text as it was before a program on its way spoilt it; nil for a text without signs of that.
     ///
     /// Decoders of forms make a plus sign a space. Encoders leave `%2B` for it. Writers of JSON that are called twice
     /// put quotes around, and write `\/`, `\u002B` or `\n` inside. Readers of files in JavaScript begin with

@@ -25,8 +25,8 @@ public final class ReceiptVerifier: Sendable {
 
     /// Returns if Apple signed the receipt.
     ///
-    /// That proves what was bought until the receipt was made. It does not tell of later refunds, and not whose device
-    /// it came from: a copy of it can be presented by anybody.
+    /// That proves what was bought until the receipt was made. It says nothing of later refunds, nor of whose device it
+    /// came from: anybody can present a copy.
     /// - Throws: why it is no receipt that Apple signed; the error's `verdict` says what follows.
     public func verify(_ receipt: AppReceipt) throws(ReceiptSignatureError) {
         let data = receipt.signedData
@@ -43,8 +43,8 @@ public final class ReceiptVerifier: Sendable {
         guard try isValid(signer, digest, chain.key) else { throw .wrongSignature }
     }
 
-    /// The first chain that holds; if none does, why the first does not. A chain of a form that may be unknown says
-    /// more than a forged one: an authority may have several certificates of its name.
+    /// The first chain that holds; if none does, why the first does not. A chain in a form that may be unknown says
+    /// more than a forged chain, because an authority may have several certificates of its name.
     private func chain(
         of leaf: ReceiptCertificates.Entry, _ certificates: ReceiptCertificates
     ) throws(ReceiptSignatureError) -> VerifiedChain {
@@ -98,14 +98,14 @@ extension MessageDigest {
     }
 }
 
-/// Why a receipt is none that Apple signed. The same receipt gives the same error for ever, so its submission is to be
+/// Why Apple did not sign a receipt. The same receipt gives the same error for ever, so its submission is to be
 /// rejected.
 public enum ReceiptSignatureError: Error, Hashable, Sendable {
     /// The container holds something else than plain data, which a receipt is.
     case wrongContentType
     /// It does not say when it was made, so nobody can tell whether its certificates were valid.
     case noCreationDate
-    /// There is not exactly one signer in a form that is known, or its algorithms do not go together.
+    /// There is not exactly one signer in a known form, or its algorithms do not fit together.
     case signerUnreadable
     /// The certificates are missing, too many or too large, or one cannot be read.
     case certificatesUnreadable
@@ -113,7 +113,7 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     case issuerUnknown
     case chain(ChainError)
     case outsideValidity
-    /// Signed over a SHA-1 digest, or by certificates that were, at a time when Apple did that no more.
+    /// The receipt or one of its certificates is signed over SHA-1, from a time when Apple did that no more.
     case weakDigest
     case wrongDigest
     case wrongKey
@@ -155,7 +155,7 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         case .wrongContentType, .noCreationDate: false
         // An algorithm, a second signer or an attribute of a later day.
         case .signerUnreadable: false
-        // A kind of key or a length of a later day; or the authority's certificate is to be had elsewhere.
+        // A kind of key or a length of a later day; or the authority's certificate must be fetched elsewhere.
         case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .wrongKey: false
         // Our rules about moments and digests. The signature itself was not looked at.
         case .outsideValidity, .weakDigest: false

@@ -1,4 +1,4 @@
-/// The parts of a PKCS#7 signed-data envelope (RFC 2315 section 9.1, RFC 5652 section 5.1), as slices of what came.
+/// The parts of a PKCS#7 signed-data envelope (RFC 2315 section 9.1, RFC 5652 section 5.1), as slices of the input.
 public struct SignedData: Hashable, Sendable {
     /// The kind of the content, encoded; ``dataOID`` for a receipt.
     let contentType: ArraySlice<UInt8>
@@ -116,7 +116,7 @@ extension SignerInfo.Digest {
 }
 
 extension SignerInfo {
-    /// How a signer signed, as far as it says so: Apple's receipts name the kind of key alone.
+    /// How a signer signed, by its own words: Apple's receipts name only the kind of key.
     enum Algorithm {
         case rsa
         case rsaWithSHA1, rsaWithSHA256
@@ -151,17 +151,17 @@ extension SignerInfo {
 
 /// The attributes of a signer that are signed (RFC 5652, section 5.4).
 struct SignedAttributes {
-    /// Most that a signer may have; Apple's have three. Each is held against all others, before any signature is
-    /// checked.
+    /// Most that a signer may have; Apple's have three. Each is compared with all others, before any signature is
+    /// verified.
     static let maxCount = 64
 
-    /// The signed bytes: the set with its own tag instead of the one that it stands under.
+    /// The signed bytes: the set with its own tag instead of the tag in the envelope.
     let signed: [UInt8]
     /// The digest of the payload that the signer saw.
     let messageDigest: ArraySlice<UInt8>
 
-    /// Nil if one of the two attributes that must be there is missing or stands twice, if there are too many, or if the
-    /// content is of another type.
+    /// Nil if one of the two required attributes is missing or stands twice. Nil also for too many attributes, or if
+    /// the content has another type.
     fileprivate init?(_ value: BERValue, in bytes: ArraySlice<UInt8>) {
         let span = bytes.span
         guard let members = value.children(BERValue.contextTag0, in: span), members.count <= Self.maxCount
@@ -189,8 +189,8 @@ struct SignedAttributes {
     private static let messageDigestType: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x04]
 }
 
-/// The certificates that a receipt carries, read no further than it takes to find the signer's and its issuer's
-/// (RFC 5280, section 4.1). Whether they are worth anything is not decided here.
+/// A receipt's certificates, read only as far as needed to find the signer's and its issuer's (RFC 5280, section 4.1).
+/// Whether they are worth anything is not decided here.
 struct ReceiptCertificates {
     /// Most certificates that a receipt may carry; Apple's have three.
     static let maxCount = 8

@@ -3,8 +3,8 @@ import Contract
 /// The receipt of one transaction in the style of iOS 6: `transactionReceipt`, which StoreKit 1 still gives out.
 ///
 /// It is a property list in the style of NeXT: `{ "signature" = "…"; "purchase-info" = "…"; }`, and `purchase-info` is
-/// another one in base64. verifyReceipt alone can authenticate it. Its content is unauthenticated: it serves to know
-/// Apple's reply by, and to refuse what the sender's own evidence contradicts.
+/// another property list in base64. verifyReceipt alone can authenticate it. Its content is unauthenticated. It serves
+/// to recognize Apple's reply, and to refuse a claim that the sender's own evidence contradicts.
 struct TransactionReceipt: Hashable, Sendable {
     /// Largest one that is looked into, in bytes. Apple's have some 3 KB.
     static let maxBytes = 64 << 10

@@ -19,7 +19,7 @@ public struct SignedTransaction: Hashable, Sendable {
     /// An understood purchase without what keeps it from being granted.
     let sold: Purchase?
 
-    /// The purchase, as far as it is understood: whether it can be granted or not.
+    /// The purchase, if it is understood, whether it can be granted or not.
     var bought: Purchase? { (try? purchase.get()) ?? sold }
 
     /// `productId`, whether or not the rest can be read.
@@ -63,7 +63,7 @@ extension Purchase {
             webOrderLineItemID: try payload.value("webOrderLineItemId", Self.digits)
                 .flatMap(DigitText.withoutLeadingZeros),
             productID: ProductID(try payload.required("productId") { $0 }),
-            // Saturates, so that the policy and not the reader refuses what is out of range.
+            // Saturates, so that the policy, and not the reader, refuses a number out of range.
             quantity: try payload.value("quantity", LenientNumber.integer) ?? 1,
             environment: try payload.required("environment") { AppleCodes.environments[$0] },
             purchasedAt: try payload.required("purchaseDate", LenientNumber.purchaseMoment),
@@ -86,8 +86,8 @@ extension Purchase {
         return moment
     }
 
-    /// A purchase that Apple took back has a date. A purchase that has only other members about it is of a form that
-    /// this version does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
+    /// A purchase that Apple took back has a date. A purchase with other members alone has a form that this version
+    /// does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
     private static func wholeRevocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
         guard let moment = try payload.moment("revocationDate") else {
             let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {
@@ -117,7 +117,7 @@ extension Purchase {
 
     /// Values in another form are left out, so that they cannot lose a purchase.
     private static func payment(_ payload: TransactionPayload) -> Payment? {
-        // Of a purchase of several seats the price is the average of a seat, and ours is the whole quantity's.
+        // For several seats Apple's price is the average of a seat; ours is the whole quantity's.
         let price = payload.has("multiSeatInfo") ? nil : payload.text("price").flatMap(milliunits)
         let currency = payload.text("currency").flatMap(threeLetters)
         let storefront = payload.text("storefront").flatMap(threeLetters)
@@ -125,8 +125,8 @@ extension Purchase {
         return Payment(price: price, currency: currency, storefront: storefront)
     }
 
-    /// The offer, of which nothing can lose a purchase either. One of a type that this version does not know is left
-    /// out.
+    /// The offer, of which nothing can lose a purchase either. An offer of a type that this version does not know is
+    /// left out.
     private static func offer(_ payload: TransactionPayload) -> Offer? {
         guard let type = payload.text("offerType").flatMap(LenientNumber.integer),
             let kind = AppleCodes.offerTypes[type]
@@ -168,7 +168,7 @@ struct TransactionPayload: Sendable {
     /// Whether a member is there, in whatever form.
     func has(_ name: String) -> Bool { members[name] ?? .null != .null }
 
-    /// A moment; nil if it is absent. One that cannot be read must not count as absent: the purchase may be over or
+    /// A moment; nil if it is absent. A date that cannot be read must not count as absent: the purchase may be over or
     /// refunded.
     func moment(_ name: String) throws(UnreadablePurchase) -> Timestamp? {
         try value(name, LenientNumber.purchaseMoment)
@@ -188,8 +188,8 @@ struct TransactionPayload: Sendable {
     }
 }
 
-/// Apple attests the transaction, and it cannot be granted as it is: never the player's fault, so it is to be held for
-/// a person.
+/// Apple attests the transaction, and it cannot be granted as it is. That is never the player's fault, so a person must
+/// decide.
 public enum UnreadablePurchase: Error, Hashable, Sendable {
     /// It lacks what a grant needs, or has it in a form that this version does not know.
     case incomplete
@@ -210,7 +210,7 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
         }
     }
 
-    /// As such it is passed over beside others that are granted, as a refunded one is. Nil where it is not understood:
+    /// Such a purchase is passed over beside granted ones, as a refunded purchase is. Nil where it is not understood:
     /// it may be anything, and holds whatever else is claimed with it.
     var passedOver: PassedOver.Reason? {
         switch self {
@@ -271,8 +271,8 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     case payloadUnreadable
     /// Signed, and something else: renewal infos, notifications and app transactions bear signatures of the same key.
     case notATransaction
-    /// Signed without a moment of signing that can be read, without which nobody can tell whether the certificates were
-    /// valid. Apple made it, so a person must look.
+    /// Signed without a readable moment of signing, by which the certificates' validity would be judged. Apple made it,
+    /// so a person must look.
     case noSigningDate
     case outsideValidity
     /// Signed at a moment that has not come: our clock is slow, or the signer's is fast. True from the given moment on.

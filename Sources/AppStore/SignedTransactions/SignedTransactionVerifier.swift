@@ -6,7 +6,7 @@ import Synchronization
 /// Verifies StoreKit 2 signed transactions without asking anybody.
 ///
 /// A compact JWS, ES256, with the certificates of its key; nothing in the payload is used before the signature holds.
-/// One verifier is shared by all threads; it is synchronous and keeps what it learns about certificates, in bounds.
+/// All threads share one verifier. It is synchronous, and has a bounded cache of certificate chains.
 ///
 /// [JWSTransaction](https://developer.apple.com/documentation/appstoreserverapi/jwstransaction)
 public final class SignedTransactionVerifier: Sendable {
@@ -72,8 +72,8 @@ public final class SignedTransactionVerifier: Sendable {
     }
 }
 
-/// Headers of transactions whose signature held, by their bytes. Apple writes the same one into every transaction that
-/// a leaf signs, and most of a warm verification would be spent on reading it again.
+/// Headers of transactions whose signature held, by their bytes. Apple writes the same header into every transaction
+/// that a leaf signs. Reading it again would take most of a warm verification.
 ///
 /// A list and not a dictionary: hashing three kilobytes costs more than comparing them with the few there are. The
 /// signature is over the header, too, so only Apple can make an entry. May be used by all threads at once.
@@ -141,7 +141,7 @@ final class SigningKey: Sendable {
     /// Signatures made outside of it do not count.
     let validity: ClosedRange<Timestamp>
     private let key: PublicKey
-    /// The header and the dot behind it: most of what is signed, and the same in every transaction.
+    /// The header and the dot behind it: most of the signed bytes, and the same in every transaction.
     private let beginning: SHA256Prefix
 
     /// - Parameters:
@@ -169,8 +169,8 @@ struct CompactJWS: Sendable {
     let payload: ArraySlice<UInt8>
     let signature: ArraySlice<UInt8>
 
-    /// Takes a text apart. White space and quotes around it are passed over: people paste tokens, and writers put
-    /// quotes around what is a string already.
+    /// Takes a text apart. White space and quotes around it are passed over: people paste tokens, and programs quote a
+    /// string twice.
     init(_ text: EvidenceText) throws(SignedTransactionError) {
         var token = text.bytes
         guard token.count <= SignedTransactionVerifier.maxBytes else { throw .tooLarge }
@@ -185,7 +185,7 @@ struct CompactJWS: Sendable {
         guard Self.dot(in: signature) == nil else { throw .notThreeParts }
     }
 
-    /// The place of the first dot.
+    /// The index of the first dot.
     private static func dot(in token: ArraySlice<UInt8>) -> Int? {
         // The header alone has kilobytes, so sixteen bytes are looked at together. The load is checked against the
         // bounds, and every pattern of bits is sixteen bytes; so it is two numbers below.
@@ -206,8 +206,8 @@ struct CompactJWS: Sendable {
         byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: "\"")
     }
 
-    /// Whether its payload, which nobody has verified, is of Xcode or of local tests. These sign with one certificate
-    /// of the developer's machine. Nobody gains anything by saying so.
+    /// Whether its unverified payload is of Xcode or of local tests. These sign with one certificate of the developer's
+    /// machine. Nobody gains anything by saying so.
     var saysLocalTesting: Bool {
         guard let json = Base64URL.decode(payload), let object = try? StrictJSON(json),
             let environment = object.members.lenientText("environment")

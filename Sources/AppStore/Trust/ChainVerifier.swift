@@ -109,7 +109,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     /// A certificate of more than ``ChainVerifier/maxCertificateBytes``.
     case tooLarge = "A certificate is larger than a certificate can be."
     case unreadable = "A certificate cannot be read."
-    /// A certificate is signed by an algorithm that does not count: a weak one, or one that this version does not know.
+    /// A certificate is signed by an algorithm that is weak, or that this version does not know.
     case unknownAlgorithm = "A certificate is signed in a way that is not known."
     /// No pinned root issued the intermediate, so Apple did not sign.
     case untrusted = "The certificates do not chain to a root of Apple's."
@@ -117,7 +117,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     case broken = "The certificates do not form a chain."
     /// The intermediate may not issue certificates, or the leaf may.
     case wrongRole = "A certificate has a role in the chain that it may not have."
-    /// A certificate may not be used to sign what it signed.
+    /// A certificate's key may not sign this.
     case wrongUsage = "A certificate may not be used for what it was used for."
     /// One of Apple's markers is missing: Apple issued it, for another purpose.
     case wrongPurpose = "The certificates are Apple's, but not those that sign App Store data."
@@ -142,7 +142,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
         case .broken: false
         // Roles, uses and markers are Apple's to change. Nothing has been said of who signed.
         case .wrongRole, .wrongUsage, .wrongPurpose: false
-        // About moments and digests, of which nobody has to forge one.
+        // About moments and digests, which need no forgery.
         case .neverValid, .weakSignature: false
         }
     }
@@ -156,7 +156,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
 final class ChainCache: Sendable {
     /// Most chains that hold. Apple signs with one or two leaves at a time, each for two years.
     static let maxGood = 32
-    /// Most chains that do not hold. Of a flood of more each costs a verification, and no memory.
+    /// Most chains that do not hold. In a flood each further chain costs a verification, and no memory.
     static let maxBad = 1024
 
     private typealias Key = SHA256Digest

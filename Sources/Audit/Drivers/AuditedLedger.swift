@@ -40,7 +40,7 @@ public struct AuditedLedger {
     }
 
     /// The sequence behind which rows of this table begin that are not older than a time. Rows are written about in the
-    /// order of their times, so it is found by halves.
+    /// order of their times, so bisection finds it.
     func sequence(in table: AuditedTable, since time: Timestamp) throws(AuditError) -> Int64 {
         var (low, high) = (Int64(0), Fact.mostNumber)
         while low < high {

@@ -12,15 +12,15 @@ public protocol AuditedTopics: Sendable {
     /// Of each partition the first offset with this time or a later one; none where there is no such record.
     func offsets(at time: Timestamp, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64]
 
-    /// Hands over the records of these stretches that are still there, those of one partition in order, until nobody
-    /// wants more.
+    /// Hands over the records of these stretches that are still there, in order within a partition, until no more are
+    /// wanted.
     func read(
         _ stretches: [TopicPartition: Range<Int64>], _ take: (TopicPartition, [InputRecord]) -> Bool
     ) throws(KafkaError)
 }
 
 extension AuditedTopics {
-    /// The time of the oldest record of each stretch; none of those that have no record, or one without a time.
+    /// The time of the oldest record of each stretch, as far as the stretch has a record with a time.
     func oldestTimes(of stretches: [TopicPartition: Range<Int64>]) throws(KafkaError) -> [TopicPartition: Timestamp] {
         var left = stretches.filter { !$0.value.isEmpty }
         guard !left.isEmpty else { return [:] }

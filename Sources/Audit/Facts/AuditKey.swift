@@ -2,10 +2,10 @@ import Contract
 import Cryptography
 import Ledger
 
-/// The name of one thing in 16 bytes: two sides tell of the same thing if they come to the same key.
+/// The name of one thing in 16 bytes: two sides mean the same thing if they have the same key.
 ///
-/// Events go by their ids, which are UUIDs. Everything else goes by the first half of a SHA-256, so no producer can
-/// make two submissions look like one.
+/// Events are known by their ids, which are UUIDs. Everything else is known by the first half of a SHA-256, so no
+/// producer can make two submissions look like one.
 struct AuditKey: Hashable, Comparable, Sendable, BitwiseCopyable {
     let high: UInt64
     let low: UInt64
@@ -67,7 +67,7 @@ struct AuditKey: Hashable, Comparable, Sendable, BitwiseCopyable {
         self.init(bytes.digest)
     }
 
-    /// A place of the input topic.
+    /// A partition and offset of the input topic.
     init(_ origin: Origin, _ bytes: inout AuditBytes) {
         bytes.begin(3)
         bytes.add(origin.topic.utf8)
@@ -94,7 +94,7 @@ struct AuditBytes: Sendable {
         bytes.append(contentsOf: part)
     }
 
-    /// One that may be missing, which is not the same as an empty one.
+    /// A value that may be missing, which is not the same as an empty one.
     mutating func add(_ part: [UInt8]?) {
         guard let part else { return add(count: -1) }
         add(count: part.count)
@@ -108,8 +108,8 @@ struct AuditBytes: Sendable {
 
     var digest: SHA256Digest { SHA256.hash(bytes) }
 
-    /// The digest of an event to the last byte: key, value and headers, but for the mark of a copy that a repeat asked
-    /// for.
+    /// The digest of an event to the last byte: key, value and headers. The header of a copy that a repeat asked for is
+    /// left out.
     mutating func content(key: [UInt8]?, value: [UInt8]?, headers: some Sequence<RecordHeader>) -> UInt64 {
         begin(4)
         add(key)

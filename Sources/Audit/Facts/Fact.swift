@@ -8,7 +8,7 @@ struct Fact: Hashable, Comparable, Sendable, BitwiseCopyable {
         case owedRow
         /// The outbox owes its fulfilment call first.
         case callOwedRow
-        /// Its record was not complete when the audit began, or nobody knows whether it was.
+        /// Its record was not complete when the audit began, or that is not known.
         case openRow
         /// Its event may have left the topic again, or nobody could look at the topic.
         case goneRow
@@ -19,10 +19,9 @@ struct Fact: Hashable, Comparable, Sendable, BitwiseCopyable {
         // A submission's, what it needs before what needs it.
         case outcome
         case record
-        // A place of the input topic's, in the same order.
+        // A partition and offset of the input topic, in the same order.
         case quarantined
         case unreadable
-        // A purchase.
         case purchase
     }
 

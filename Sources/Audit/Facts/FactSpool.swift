@@ -122,7 +122,7 @@ private struct FactRun: Sendable {
 
 /// All facts of several spools, in order.
 struct FactMerge {
-    /// Memory of all runs that are read at once; each has its part, and at least one page of a file.
+    /// Memory of all runs that are read at once. Each has an equal part, and at least one page of a file.
     static let bytes = 64 << 20
     private static let leastFacts = 128
     private static let mostFacts = 1 << 16

@@ -10,7 +10,7 @@ enum EventTable: Int, CaseIterable, Sendable {
     var audited: AuditedTable { self == .grants ? .grants : .answers }
 }
 
-/// The part of a ledger and its topics that an audit has to look at, as it was when the audit began.
+/// The part of a ledger and its topics that an audit has to look at, as of its beginning.
 struct AuditWindow: Sendable {
     /// Rows and events of earlier decisions are not looked at.
     let since: Timestamp?
@@ -21,8 +21,8 @@ struct AuditWindow: Sendable {
     /// Events of earlier rows may have left their topic again; nil where nothing has.
     let retained: [EventTable: Timestamp]
 
-    /// The moment until which answers may be missing, by what operators did to the ledger; nil where none was pruned,
-    /// or deleted with its user.
+    /// The moment until which answers may be missing, because operators pruned them or erased their user. Nil where
+    /// none did.
     static func forgotten(by actions: [OperatorAction]) -> Timestamp? {
         actions.compactMap { action -> Timestamp? in
             switch action.kind {

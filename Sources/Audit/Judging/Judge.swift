@@ -40,7 +40,7 @@ struct Judge {
     private var purchase: Fact?
     private var contents: [UInt64] = []
 
-    /// - Parameter blind: Tables whose topic was not read to its end, so that none of their events can be missed.
+    /// - Parameter blind: Tables whose topic was not read to its end, so that no event of theirs counts as missing.
     init(tables: [EventTable?], blind: Set<EventTable> = []) {
         self.tables = tables
         self.blind = blind

@@ -29,12 +29,12 @@ struct RowFacts {
             let step = owed.step(of: purchase)
             guard window.isInside(grant.grantedAt) else { return }
             if grant.isErased {
-                // It was told with the ids that nobody knows any more.
+                // Its event has the former ids, which are not known any more.
                 guard let key = AuditKey(GrantedEvent.id(of: grant.key.grantID)) else { return }
                 return try spool.add(
                     Fact(key, .unknownRow, partition: EventTable.grants.rawValue, number: row.sequence))
             }
-            // No event tells an imported purchase, until a repeat of it asks for one.
+            // An imported purchase has no event, until a repeat of it asks for one.
             let state = grant.isImported ? .openRow : state(.grants, grant.origin, grant.grantedAt, step)
             try add(GrantedEvent.event(of: grant), state, .grants, row.sequence, spool)
         case .failure(let failure):
@@ -60,8 +60,8 @@ struct RowFacts {
         }
     }
 
-    /// A row of which only its names can be told. One in an environment that this version does not know has no event
-    /// that could be found.
+    /// A row of which only its names are known. One in an environment that this version does not know has no event that
+    /// could be found.
     private mutating func take(
         _ later: LaterRow, _ sequence: Int64, of table: AuditedTable, into spool: FactSpool
     ) throws(AuditError) {

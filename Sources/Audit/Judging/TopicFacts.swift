@@ -35,7 +35,7 @@ struct TopicFacts {
         }
     }
 
-    /// A submission, or a place with a content that nobody can read.
+    /// A submission, or an origin with an unreadable content.
     private mutating func subject(of record: InputRecord, _ partition: Int) -> Fact {
         let place = record.origin.offset
         switch SubmissionReading(record, now: now) {
@@ -65,7 +65,7 @@ struct TopicFacts {
         return Fact(key, .copy, partition: partition, number: record.origin.offset, digest: content)
     }
 
-    /// A record of the quarantine topic by the place that it came from; nil for one that names none.
+    /// A record of the quarantine topic by the origin of its submission; nil if it names none.
     private mutating func quarantined(_ record: InputRecord) -> Fact? {
         guard let (origin, content) = record.quarantined else { return nil }
         return Fact(AuditKey(origin, &bytes), .quarantined, digest: content)
@@ -96,7 +96,7 @@ extension InputRecord {
         return Int(String(decoding: digits, as: UTF8.self))
     }
 
-    /// The place that a record of the quarantine topic came from, and its content there.
+    /// The origin of a record of the quarantine topic, and its content there.
     var quarantined: (Origin, UInt64)? {
         guard let label = QuarantineLabel(headers) else { return nil }
         guard let stub = label.stub else {

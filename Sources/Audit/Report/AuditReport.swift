@@ -45,7 +45,8 @@ public struct AuditReport: Hashable, Sendable {
     public let unseen: [Unseen]
     /// From here on the next audit has to look, if this one holds.
     public let next: Timestamp
-    /// Of each partition of the input topic, the offset up to which this one has judged it, or one before, if both hold.
+    /// Of each partition of the input topic, the offset up to which this audit has judged it, or a former one, if both
+    /// hold.
     public let judged: [TopicPartition: Int64]
 
     /// Whether the ledger belongs to another group, cluster or set of topics: nothing that was found says anything.
@@ -77,6 +78,6 @@ public enum AuditLimits {
     static let disorder = DecidedTable.mostDisorder
     /// Bytes of an event's subject that is shown.
     static let subject = 1_024
-    /// Contents of one place of the input topic that are compared.
+    /// Contents of one offset of the input topic that are compared.
     static let contents = 64
 }

@@ -1,10 +1,10 @@
 public import Contract
 public import Ledger
 
-/// One thing that is not as it has to be, looked at twice before it is called that.
+/// A fact that breaks a rule, looked at twice before it is named.
 public struct Inconsistency: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// A record of the input topic is passed, and nothing in the ledger tells what became of it.
+        /// A record of the input topic is passed, and nothing in the ledger shows what became of it.
         case recordWithoutOutcome = "record_without_outcome"
         /// A record that cannot be read is passed, and is neither on the quarantine topic nor owed to it.
         case quarantineUntold = "quarantine_untold"
@@ -12,7 +12,7 @@ public struct Inconsistency: Hashable, Sendable {
         case grantUntold = "grant_untold"
         /// A failed submission's event is neither on its topic nor owed.
         case failureUntold = "failure_untold"
-        /// A topic of events has a record that no row tells.
+        /// A topic of events has a record without a row.
         case eventWithoutRow = "event_without_row"
         /// A topic of events has other bytes than the row makes. No event mends it: it would say other things than one
         /// that stands under the same id.
@@ -31,7 +31,7 @@ public struct Inconsistency: Hashable, Sendable {
         case owedWithoutRow = "owed_without_row"
         /// A row of the outbox has been due for longer than ``AuditLimits/overdue``.
         case overdue
-        /// An event says the same as its row but for the moment of the decision and the attempts, as copies do after a
+        /// An event differs from its row in the moment of the decision and the attempts alone, as copies do after a
         /// backup. The guarantees allow it, so it breaks nothing.
         case decidedAgain = "decided_again"
 
@@ -45,12 +45,12 @@ public struct Inconsistency: Hashable, Sendable {
     public let userID: UserID?
     public let transactionID: TransactionID?
     public let environment: Environment?
-    /// The record's place on its topic.
+    /// The record's partition and offset on its topic.
     public let place: Origin?
     public let eventID: EventID?
     /// All else that is to be said, in one sentence; nil for nothing.
     public let detail: String?
-    /// The event that the outbox has to owe so that it is mended; nil where that does not mend it.
+    /// The event that the outbox has to owe for a repair; nil where that repairs nothing.
     public let mend: UntoldEvent?
 
     init(

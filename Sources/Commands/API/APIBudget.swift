@@ -10,7 +10,7 @@ struct APIBudget: Sendable {
         var at: Instant
     }
 
-    /// By the places of tokens, of which the file has a bounded number.
+    /// By the indices of tokens, of which the file has a bounded number.
     private var buckets: [Int: Bucket] = [:]
 
     /// Takes one request of a token's.
@@ -25,6 +25,6 @@ struct APIBudget: Sendable {
         return nil
     }
 
-    /// Forgets all, as after a change of the tokens file: places name other tokens now.
+    /// Forgets all, as after a change of the tokens file: indices mean other tokens then.
     mutating func reset() { buckets = [:] }
 }

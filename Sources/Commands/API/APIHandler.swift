@@ -7,21 +7,22 @@ import Logging
 import Metrics
 import Scheduling
 
-/// Answers the requests of the read-only API on the server's thread, those together that have come meanwhile.
+/// Answers the requests of the read-only API on the server's thread, and takes together those that have come meanwhile.
 ///
-/// Its ledger's connection is its own, so whatever is asked, no worker's call waits for it. A question that fails is
-/// refused alone. Where no connection comes about, one is lost, or two questions in a row fail of those that came
-/// together, the ledger is left alone for as long as the last took, but at least a second. All requests are refused
-/// meanwhile, so that a slow ledger does not hold up each of them in turn, nor a worker's stop.
+/// It has a connection to the ledger of its own, so no worker's call waits for a question. A question that fails is
+/// refused alone. The ledger is left alone after a failure to connect, a lost connection, or two failed questions in a
+/// row of those that came together. That lasts as long as the failure took, at least a second. All requests are refused
+/// meanwhile, so that a slow ledger delays neither each of them in turn nor a worker's stop.
 struct APIHandler: RequestHandler {
     /// Most time of one step of a read, and of opening the ledger.
     static let readLimit = Duration.seconds(2)
-    /// Most grants of a submission that one answer has.
+    /// Most grants of a submission in one answer.
     static let mostGrants = 500
     private static let leastRest = Duration.seconds(1)
-    /// Most questions that the ledger is asked together: they have the time of one, and all their answers are in memory.
+    /// Most questions that the ledger is asked together: they have the time limit of one, and all their answers are in
+    /// memory.
     static let mostTogether = 16
-    /// Questions in a row that fail, of requests that came together, before the others are refused without being asked.
+    /// After so many failures in a row, the other requests that came together are refused without asking the ledger.
     private static let mostFailed = 2
     private static let away = APIRefusal.unavailable("The ledger does not answer now.", retryAfter: 1)
 
@@ -99,8 +100,8 @@ struct APIHandler: RequestHandler {
         }
     }
 
-    /// Asks some questions together, which takes few round trips. Where that fails each is asked alone, so that only the
-    /// question is refused that cannot be answered.
+    /// Asks some questions together, which takes few round trips. Where that fails each is asked alone, so that only a
+    /// question without an answer is refused.
     private mutating func together(_ requests: [APIRequest]) -> [Result<Reply, APIRefusal>] {
         let start = now()
         let connection: any LedgerOperator
@@ -114,7 +115,7 @@ struct APIHandler: RequestHandler {
             answered(by: connection)
             return answers
         } catch {
-            // After any other failure its content may be what is wrong, so the next question looks at it anew.
+            // Any other failure may come of the ledger's content, so the next question opens it anew.
             if case .unavailable = error { ledger = connection } else { ledger = nil }
             guard requests.count == 1 else { return requests.flatMap { together([$0]) } }
             return [.failure(refusal(of: error, since: start))]

@@ -17,7 +17,7 @@ enum APIRefusal: Error, Hashable, Sendable {
     /// The request was refused before it was one, see ``HeadReader/Refusal``.
     case unreadable(status: Int)
 
-    /// Statuses that an answer may have, for metrics that are there from the start.
+    /// The statuses of all answers, for metrics that are there from the start.
     static let statuses = [200, 400, 401, 404, 405, 411, 413, 414, 429, 431, 503, 505]
 
     var status: Int {

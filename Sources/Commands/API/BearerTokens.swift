@@ -10,7 +10,7 @@ struct BearerTokens: Sendable {
 
     var count: Int { digests.count }
 
-    /// The place of the token that a request has in its `Authorization` (RFC 6750, section 2.1); nil for none of ours.
+    /// The index of the token in a request's `Authorization` (RFC 6750, section 2.1); nil if it is none of ours.
     ///
     /// Every digest is compared, whole, so that the time says nothing of how much of a guess was right.
     func place(of head: RequestHead) -> Int? {

@@ -2,10 +2,10 @@ import CommandParser
 import Contract
 import FoundationEssentials
 
-/// Where the next audit goes on, in a file: the ledger's id, a moment and offsets of the input topic.
+/// The file from which the next audit goes on: the ledger's id, a moment and offsets of the input topic.
 ///
-/// The moment lies before everything that was not settled when the audit began, so the next one finds it settled. By the
-/// offsets it knows that nothing new has left a partition which has been quiet for longer than records are kept.
+/// The moment lies before everything that was not settled when the audit began, so the next audit finds it settled. The
+/// offsets show that no unaudited record has left a partition that was quiet for longer than records are kept.
 struct AuditCheckpointFile {
     private struct Content: Codable {
         let ledger: String
@@ -14,7 +14,6 @@ struct AuditCheckpointFile {
         let judged: [String: [String: Int64]]?
     }
 
-    /// What it says.
     struct Checkpoint: Hashable {
         let next: Timestamp
         let judged: [TopicPartition: Int64]

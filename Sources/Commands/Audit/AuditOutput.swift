@@ -7,7 +7,7 @@ struct AuditOutput {
     let report: AuditReport
     /// Events that were put into the outbox; nil if nobody asked for it.
     let repaired: Int?
-    /// Where the checkpoint's file would have begun, if it was told to begin later.
+    /// Where the checkpoint's file would have begun, if an option made it begin later.
     var skippedFrom: Timestamp?
 
     private var broken: Int { report.found.reduce(0) { $1.key.isBroken ? $0 + $1.value : $0 } }

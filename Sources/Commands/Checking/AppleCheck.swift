@@ -16,8 +16,8 @@ struct AppleCheck {
         return results
     }
 
-    /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Nobody can
-    /// tell whether a shared secret is the app's without one of the app's receipts.
+    /// An empty request: Apple replies with a status, which shows that name, TLS and endpoint are right. Without one of
+    /// the app's receipts nobody can tell whether a shared secret is the app's.
     private func verifyReceipt(_ environment: Environment) -> CheckLine {
         let name = "Apple verifyReceipt, \(environment.rawValue)"
         let reply = apple.replyToEmptyReceipt(environment)
@@ -31,7 +31,7 @@ struct AppleCheck {
         }
     }
 
-    /// Asks for a transaction that nobody has. Production says 401 to apps that were never released, too, so the
+    /// Asks for a transaction that does not exist. Production says 401 to apps that were never released, too, so the
     /// sandbox is asked after that.
     private func key(of app: ConfiguredApp) -> CheckLine {
         let name = "App Store Server API, \(app.app.bundleID)"

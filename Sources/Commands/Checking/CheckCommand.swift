@@ -69,7 +69,7 @@ enum CheckCommand {
     }
 
     /// The lines about the ledger's database, and about the ledger if nothing there keeps a worker from it.
-    /// - Returns: Also the failure that a worker would end with because its group knows more than the ledger.
+    /// - Returns: Also the failure of a worker whose group knows more than the ledger.
     private static func ledger(
         _ configuration: WorkerConfiguration, _ kafka: KafkaCheck, _ rights: KafkaRights?, _ context: CommandContext
     ) -> ([CheckLine], CommandFailure?) {
@@ -93,7 +93,7 @@ enum CheckCommand {
         let settings = configuration.ledger
         let committed: [TopicPartition: Int64]
         let doubt: String
-        // A line of its own says that the group may not be read, and its offsets would be waited for in vain.
+        // Another line says that the group may not be read. A wait for its offsets would be in vain.
         switch rights?.group == .missing ? .success([:]) : kafka.committed() {
         case .success(let offsets): (committed, doubt) = (offsets, "")
         case .failure(let error):
@@ -144,8 +144,8 @@ enum CheckCommand {
             + "workers read them again"
     }
 
-    /// A worker tells on its own topics what waits from any input topic. A ledger that was accepted for these settings
-    /// may have partitions of a former input topic, whose other records nobody reads.
+    /// A worker publishes events of waiting submissions of any input topic on its own topics. A ledger that was
+    /// accepted for these settings may have partitions of a former input topic, whose other records no worker reads.
     private static func otherTopics(_ partitions: [PartitionRow], _ settings: KafkaSettings) -> String {
         let others = Set(partitions.map(\.partition.topic)).subtracting([settings.topics[.submitted]])
         guard !others.isEmpty else { return "" }
@@ -193,7 +193,7 @@ struct CheckLine: Hashable, Sendable {
         self.detail = detail
     }
 
-    /// The findings, each with what is wrong.
+    /// The findings, each with its fault.
     init(_ name: String, _ facts: String, failures: [String], warnings: [String]) {
         let outcome: Outcome = failures.isEmpty ? warnings.isEmpty ? .good : .warning : .failed
         self.init(name, outcome, ([facts] + failures + warnings).joined(separator: "; "))

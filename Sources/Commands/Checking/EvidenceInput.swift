@@ -3,8 +3,7 @@ import Contract
 import FoundationEssentials
 import Glibc
 
-/// The content that a person hands to `grantor verify`: a submission as it would stand on the input topic, or evidence
-/// by itself.
+/// The input of `grantor verify`: a submission as it would stand on the input topic, or evidence by itself.
 enum EvidenceInput: Hashable, Sendable {
     /// A member of submissions that holds evidence.
     enum Member: Hashable, Sendable {
@@ -89,7 +88,7 @@ enum EvidenceInput: Hashable, Sendable {
     /// The bytes of a file, or of standard input for `-`.
     /// - Throws: for a file that cannot be read, and for more than ``maxFileBytes``.
     static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
-        // A person may have given the evidence itself in place of a file's name; it is longer than names are.
+        // A person may have given the evidence itself instead of a file's name; it is longer than names are.
         let name = path == "-" ? "standard input" : path.utf8.count > 200 ? "the file" : PrintableText.singleLine(path)
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {

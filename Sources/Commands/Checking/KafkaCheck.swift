@@ -26,7 +26,7 @@ struct KafkaCheck {
             let present = settings.topics.inUse.filter { topic in
                 if case .present = description.topics[settings.topics[topic]] { true } else { false }
             }
-            // Nobody else can be asked then, and each question would wait for its whole time.
+            // No other broker can be asked then, and each question would wait for its whole time.
             if let line = unreachable(description) { return ([line], nil) }
             let rights = cluster.rights(
                 toRead: settings.topics[.submitted], as: settings.groupID,
@@ -41,8 +41,8 @@ struct KafkaCheck {
         }
     }
 
-    /// The brokers tell where each of them is, and a worker talks to each. One that cannot be reached there keeps
-    /// partitions from it, whoever answered first.
+    /// The brokers list all their addresses, and a worker talks to each. A broker that cannot be reached there keeps
+    /// its partitions from the worker, whichever broker replied first.
     private func unreachable(_ description: KafkaClusterDescription) -> CheckLine? {
         do throws(KafkaError) {
             try cluster.reachBrokers()
@@ -55,14 +55,14 @@ struct KafkaCheck {
         }
     }
 
-    /// The group's committed offsets of the input topic's partitions; none where broker or topic are missing, which
-    /// lines of their own say.
+    /// The group's committed offsets of the input topic's partitions; none where broker or topic are missing, for which
+    /// there are other lines.
     func committed() -> Result<[TopicPartition: Int64], KafkaError> {
         guard case .success = description else { return .success([:]) }
         return Result { () throws(KafkaError) in try committedOffsets() }
     }
 
-    /// The group, with the cluster's id as far as it is told.
+    /// The group, with the cluster's id if a broker names it.
     func group() throws(KafkaError) -> ConsumerGroup {
         settings.group(cluster: try description.get().id)
     }
@@ -113,7 +113,7 @@ struct KafkaCheck {
 
     // MARK: Topics
 
-    /// The properties of topics, or why they are not told.
+    /// The properties of topics, or why they are not known.
     private func configurations(of names: [String]) -> [String: Result<[String: String], KafkaError>] {
         do throws(KafkaError) {
             return try cluster.topicConfigurations(of: names)
@@ -152,7 +152,7 @@ struct KafkaCheck {
         }
     }
 
-    /// A topic that is not among those that the brokers tell of: missing, or not to be seen by this user.
+    /// A topic that the brokers do not list: it is missing, or hidden from this user.
     private func absent(_ topic: Topic) -> CheckLine {
         let name = settings.topics[topic]
         let line = "topic \(name)"
@@ -181,7 +181,7 @@ struct KafkaCheck {
 extension TopicRequirements.Finding {
     var isGood: Bool { failures.isEmpty && warnings.isEmpty }
 
-    /// Adds a right that is missing, or not told.
+    /// Adds a right that is missing, or not known.
     /// - Parameter question: The right, as words that follow "whether".
     fileprivate mutating func add(
         _ right: KafkaRight, _ missing: String, _ question: String, _ settings: KafkaSettings

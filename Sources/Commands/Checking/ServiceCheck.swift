@@ -16,8 +16,8 @@ struct ServiceCheck {
         }
     }
 
-    /// A GET without key and signature: any answer of its own shows that name, TLS and port are right. Nobody can tell
-    /// whether it knows the secret without a grant.
+    /// A GET without key and signature: any answer of its own shows that name, TLS and port are right. Without a grant
+    /// nobody can tell whether it knows the secret.
     static func line(_ name: String, _ reply: FulfilmentReply) -> CheckLine {
         switch reply {
         case .response(500..., _, _):

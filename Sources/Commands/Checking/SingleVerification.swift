@@ -84,8 +84,7 @@ extension SingleVerification.Call {
             }
     }
 
-    /// Signs that a proxy answered in Apple's place. Nothing of the body is shown: it may repeat what was
-    /// sent.
+    /// Signs that a proxy replied instead of Apple. Nothing of the body is shown, because it may repeat the request.
     private static func oddity(of body: [UInt8]) -> String {
         switch body.first(where: { !" \t\r\n".utf8.contains($0) }) {
         case nil: ", an empty body"

@@ -1,7 +1,7 @@
 import Contract
 import Kafka
 
-/// The properties that topics need so that no submission and no event is lost in them.
+/// The properties of topics without which a submission or an event may be lost.
 enum TopicRequirements {
     private static let day = 86_400_000
     private static let timeType = "message.timestamp.type"
@@ -32,7 +32,7 @@ enum TopicRequirements {
         var warnings: [String] = []
     }
 
-    /// Holds a topic against what it needs.
+    /// Compares a topic with the requirements.
     /// - Parameters:
     ///   - properties: the ones in force, defaults included.
     ///   - brokers: how many there are; one alone cannot keep a second copy.
@@ -82,7 +82,7 @@ enum TopicRequirements {
     /// A topic as it is.
     struct Found: Hashable, Sendable {
         let partitions: KafkaClusterDescription.Partitions
-        /// The properties in force, defaults included; empty where they are not told.
+        /// The properties in force, defaults included; empty where they are not known.
         let properties: [String: String]
 
         init(_ partitions: KafkaClusterDescription.Partitions, _ properties: [String: String]) {

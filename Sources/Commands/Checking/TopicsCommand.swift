@@ -43,7 +43,7 @@ enum TopicsCommand {
         }
     }
 
-    /// Creates what is missing; one topic's failure keeps no other from being created and told of.
+    /// Creates missing topics. If one fails, the others are still created and reported.
     private static func create(
         _ names: TopicNames, partitions: Int, replicas: Int?, _ cluster: any ClusterAdmin
     ) throws(KafkaError) -> (answer: String, failure: KafkaError?) {
@@ -66,7 +66,7 @@ enum TopicsCommand {
         for topic in names.inUse {
             let name = names[topic]
             let error = results[name] ?? nil
-            // Somebody else may have made it meanwhile, or the broker that was asked did not know it yet.
+            // Somebody else may have made it meanwhile, or the asked broker did not know it yet.
             if !missing.contains(topic) || error?.failure?.name == "TOPIC_ALREADY_EXISTS" {
                 answer += "\(name): exists, and stays as it is\n"
             } else if let error {

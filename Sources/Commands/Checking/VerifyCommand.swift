@@ -52,7 +52,7 @@ enum VerifyCommand {
         guard report.isVerified else { throw CommandFailure(.failed, nil) }
     }
 
-    /// A verdict by the rules of another app than the named one would be taken for that one's.
+    /// A verdict by another app's rules would be taken for one by the named app's.
     private static func refuse(_ claimant: Claimant, unlessOf named: BundleID?) throws(CommandFailure) {
         let own = claimant.bundleID
         guard let named, !own.rawValue.isEmpty, own != named else { return }

@@ -10,7 +10,7 @@ import Ledger
 import Logging
 import Scheduling
 
-/// Everything that commands have of the process and of the world. Tests put their own in its place.
+/// Everything that commands have of the process and of the world. Tests replace it.
 struct CommandContext: Sendable {
     let environment: [String: String]
     /// Characters of a terminal's line; nil if answers do not go to a terminal.
@@ -95,7 +95,7 @@ enum CommonOptions {
 extension ParsedArguments {
     /// Reads a part of the configuration that `--config` and the environment give; a mistake in it ends the command.
     ///
-    /// Mistakes in other parts keep nobody from an answer.
+    /// Mistakes in other parts do not matter.
     func configuration<Part>(
         _ context: CommandContext, _ part: (SettingValues) throws(ConfigurationError) -> Part
     ) throws(CommandFailure) -> Part {

@@ -40,8 +40,8 @@ extension TransportFailure {
 }
 
 extension KafkaSettings {
-    /// An error in words; one about properties begins with the file that set them, and the line if it is about one. A
-    /// connection that fails is told with what a person does about it.
+    /// An error in words. An error about properties begins with the file that set them, and with the line if it is
+    /// about one. A failed connection comes with its remedy.
     func words(_ error: KafkaError) -> String {
         let words = PrintableText.singleLine("\(error)")
         if let fault = ConnectionFault(error) {

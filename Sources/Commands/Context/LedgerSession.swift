@@ -8,12 +8,12 @@ import Worker
 struct LedgerOpener: Sendable {
     /// Whether there is anything where the ledger should be; an error where none can be.
     let exists: @Sendable (LedgerSettings) throws(LedgerError) -> Bool
-    /// Looks at what a worker relies on in the ledger's database. There may be no ledger, and the worker may delete old
-    /// answers or not.
+    /// Examines the conditions of a worker in the ledger's database. There may be no ledger, and the worker may delete
+    /// old answers or not.
     let examine: @Sendable (LedgerSettings, _ prunes: Bool) throws(LedgerError) -> [LedgerFinding]
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
-    /// Opens a ledger that is there for somebody who reads all of it, also from a standby.
+    /// Opens an existing ledger to read all of it, also from a standby.
     let openAudited: @Sendable (LedgerSettings) throws(LedgerError) -> AuditedLedger
     /// Makes a ledger, or brings its schema up to date.
     /// - Returns: the versions of the schema before and after; 0 where there was no ledger.
@@ -49,7 +49,6 @@ struct LedgerSession {
 }
 
 extension ParsedArguments {
-    /// Opens the configured ledger.
     func session(_ context: CommandContext) throws(CommandFailure) -> LedgerSession {
         let settings = try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
         do throws(LedgerError) {

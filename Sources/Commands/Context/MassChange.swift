@@ -3,8 +3,8 @@ import Contract
 import Ledger
 import Scheduling
 
-/// The common part of commands that go through many rows. They say what they would do unless `--apply` is given, keep a
-/// pace, show how far they are, and may be stopped at any time.
+/// The common part of commands that go through many rows. Without `--apply` they only say what they would do. They keep
+/// a pace, show how far they are, and may be stopped at any time.
 enum MassChange {
     static let apply = Parameter.flag("apply", help: "Do it. Without it the command only says what it would do.")
     private static let actor = Parameter<String?>.option(
@@ -15,7 +15,7 @@ enum MassChange {
 
     static let options: [any AnyParameter] = CommonOptions.answering + [apply, actor, reason]
 
-    /// Most of what is done in a second.
+    /// Most changes in a second.
     static func perSecond(_ standard: Int, _ things: String, most: Int = 1_000_000) -> Parameter<Int> {
         .option("per-second", .integer(1...most), default: standard, help: "Most \(things) in a second, 1 to \(most).")
     }

@@ -20,7 +20,7 @@ enum OutputFormat: Hashable, Sendable {
     /// - Parameters:
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
-    ///   - next: the place that the next page begins behind; nil if this is the last one.
+    ///   - next: the position that the next page begins behind; nil if this is the last page.
     func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?) -> String {
         render(json: .object([name: .list(json), "next": .text(next)])) { width in
             guard !json.isEmpty else { return "No \(name).\n" }
@@ -74,8 +74,7 @@ enum JSONOutput: Encodable, Sendable, ExpressibleByStringLiteral {
 struct TextTable: Hashable, Sendable {
     let header: [String]
     let rows: [[String]]
-    /// Whether the first column, which names what a row is about, gives way last, and
-    /// to half of the width at most.
+    /// Whether the first column, the row's subject, shrinks last, and to half of the width at most.
     var keepsFirst = false
     /// Columns that never give way.
     var whole: Set<String> = []
@@ -107,7 +106,7 @@ struct TextTable: Hashable, Sendable {
         return lines.map { Self.line($0, widths, maxWidth) + "\n" }.joined()
     }
 
-    /// The widths after the widest have given way, as far as they may.
+    /// The widths after the widest were narrowed as far as they may be.
     private func fit(_ widths: [Int], to maxWidth: Int) -> [Int] {
         var widths = widths
         var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - maxWidth
@@ -163,11 +162,11 @@ extension TextFields {
     static func title(_ word: String, _ name: String) -> String { "\(word) \(PrintableText.singleLine(name))\n" }
 }
 
-/// The places that answers and failures go to.
+/// The outputs of answers and failures.
 enum StandardOutput {
     /// Writes an answer.
-    /// - Throws: the end of a command whose answer nobody can read. It has no line where a reader such as `head` has
-    ///   closed the pipe, because the reader has read all that it wanted.
+    /// - Throws: the end of a command whose answer cannot be written. It has no line where a reader such as `head` has
+    ///   closed the pipe: the reader has all that it wanted.
     static func write(_ text: String) throws(CommandFailure) { try write(bytes: Array(text.utf8)) }
 
     /// Writes an answer that is no text.
@@ -177,7 +176,7 @@ enum StandardOutput {
         }
     }
 
-    /// Writes a line about a failure. Where standard error cannot be written, the exit code tells.
+    /// Writes a line about a failure. Where standard error cannot be written, the exit code says so.
     static func writeError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// Writes all bytes. A descriptor that does not block, such as a pipe that its reader has made so, is waited for.
@@ -201,7 +200,7 @@ enum StandardOutput {
 
 /// The terminal on standard output.
 enum Terminal {
-    /// Characters per line; nil if standard output is no terminal or does not tell, so that nothing is cut.
+    /// Characters per line; nil if standard output is no terminal or does not report its width: nothing is cut then.
     static func width(environment: [String: String]) -> Int? {
         var size = winsize()
         let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0

@@ -6,7 +6,7 @@ import Kafka
 import Logging
 import Worker
 
-/// A place on the quarantine topic.
+/// Partition and offset on the quarantine topic.
 struct QuarantinePlace: Hashable, Sendable, Comparable {
     let partition: Int32
     let offset: Int64

@@ -16,7 +16,6 @@ protocol RecordSender: AnyObject {
     /// - Throws: why one was not taken, after which it is closed. It and others may stand on their topics all the same,
     ///   unless the broker refused it.
     func send(_ records: [KafkaProducerRecord]) throws(KafkaRefusal) -> [Origin]
-    /// Ends its connections.
     func close()
 }
 

@@ -23,7 +23,6 @@ struct TopicRecords: Sendable {
     /// The offsets that its partitions hold.
     func held() throws(KafkaError) -> [TopicPartition: Range<Int64>] { try admin.offsets(of: [topic]) }
 
-    /// The group's committed offsets.
     func committed(in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
         try admin.committedOffsets(of: group, in: partitions)
     }

@@ -19,7 +19,7 @@ enum MigrateCommand {
             throw error.failure
         }
         let (from, to) = versions
-        // The ledger is named: an operator who forgot to say which one has made a new one at the working directory.
+        // The line names the ledger: an operator who forgot to name one has made a new one in the working directory.
         let answer =
             switch from {
             case to: "The schema of \(settings) is up to date.\n"

@@ -158,7 +158,6 @@ private struct Source {
 
 /// An import's findings in a file and in the ledger. Lists have a bound, numbers have none.
 private struct ImportFindings {
-    /// Lines that are named.
     static let mostNamed = 20
 
     private(set) var faults = 0
@@ -174,7 +173,7 @@ private struct ImportFindings {
 
     var isClean: Bool { faults == 0 && taken == 0 && later == 0 && isCompared }
 
-    /// All that is named, by its lines.
+    /// All named findings, in the order of their lines.
     private var inOrder: [(line: Int64, words: String)] { named.sorted { $0.line < $1.line } }
 
     private mutating func name(_ line: Int64, _ words: String) {
@@ -212,7 +211,7 @@ private struct ImportFindings {
         }
     }
 
-    /// A line that the ledger would let in, if a line before it had not its purchase.
+    /// A line that the ledger itself would take, but whose purchase a line before it has.
     mutating func correct(_ grant: Grant, to result: ImportResult, by line: Int64) {
         new -= 1
         if result == .present {

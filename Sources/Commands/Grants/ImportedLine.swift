@@ -1,9 +1,9 @@
 import Contract
 import Ledger
 
-/// A line of a file of grants: what another system has given to whom.
+/// A line of a file of grants: a purchase that another system has given to a user.
 ///
-/// Each is a JSON object. A member that is not known is a fault, because it may be a known one that is misspelt.
+/// Each is a JSON object. An unknown member is a fault, because it may be a misspelt known one.
 struct ImportedLine {
     /// The rules that a line breaks, in words that hold none of its values.
     struct Faulty: Error, Hashable {

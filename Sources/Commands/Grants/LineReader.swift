@@ -22,7 +22,6 @@ final class LineReader {
     private var number = 0
     /// Bytes that were handed out.
     private(set) var read = 0
-    /// Bytes of the file.
     let size: Int
 
     /// - Throws: the end of a command whose file cannot be read.

@@ -2,8 +2,8 @@ import Contract
 import Ledger
 
 /// Finds the lines of a file that may stand in each other's way, in bounded memory. Each name that a line takes sets
-/// two bits of a field. A name whose bits were both set may have come before, and is looked at again. None that did
-/// come before is missed.
+/// two bits of a field. A name whose bits were both set may have come before, and is looked at again. No name that came
+/// before is missed.
 struct SharedNames {
     /// Most bits of the field: 128 MiB. Up to some ten million lines fewer than one name in a hundred is looked at
     /// again for nothing.
@@ -20,7 +20,7 @@ struct SharedNames {
 
     var isEmpty: Bool { suspects.isEmpty }
 
-    /// - Parameter size: Bytes of the file. Each line has a hundred of them, so there is a bit for each.
+    /// - Parameter size: Bytes of the file. A line has more than a hundred of them, so a bit for each byte is enough.
     init(size: Int, most: Int = SharedNames.most) {
         self.most = most
         var bits = 1 << 16
@@ -58,8 +58,8 @@ struct SharedNames {
     }
 }
 
-/// Lines of a file in their order, each judged by those before it as an import would. The first one that takes a name
-/// has it. Exact; it holds the lines that it was asked about.
+/// Lines of a file in their order, each judged by the lines before it, as an import does. The first line with a name
+/// has it. The result is exact, because all judged lines are held.
 struct EarlierLines {
     private struct Holder {
         let line: Int64
@@ -71,10 +71,10 @@ struct EarlierLines {
     private var byKey: [GrantKey: Holder] = [:]
 
     /// The results of importing lines together that the ledger itself lets in.
-    /// - Returns: For each the line that has its purchase, too; nil where that is itself.
+    /// - Returns: For each also the line that has its purchase; nil where that is the line itself.
     mutating func results(of grants: [Grant]) -> [(result: ImportResult, line: Int64?)] {
         let isNew = grants.map { take($0) }
-        // As the ledger judges: once all were tried, and the row of the transaction before the one that shares the key.
+        // As the ledger judges: after all were tried, and first by the transaction's row, then by that of the key.
         return zip(grants, isNew).map { grant, isNew in
             guard !isNew, let holder = byReference[grant.reference] ?? byKey[grant.key] else { return (.new, nil) }
             let isSame = holder.userID == grant.userID && holder.bundleID == grant.bundleID

@@ -2,7 +2,7 @@ import CommandParser
 import Configuration
 import HTTPServer
 
-/// Asks the worker of this host how it is, so that an image needs no HTTP client for its health check.
+/// Asks the worker of this host for its health, so that an image needs no HTTP client for its health check.
 enum HealthCommand {
     /// Time for the reply; below what platforms give a health check.
     static let limit = Duration.seconds(3)
@@ -38,7 +38,7 @@ enum HealthCommand {
         try context.output(detail(reply) + "\n")
     }
 
-    /// The worker's sentence, or all that came.
+    /// The worker's sentence, or the whole reply.
     private static func detail(_ reply: ProbeClient.Reply) -> String {
         let name = #""detail":""#
         guard let start = reply.body.firstRange(of: name)?.upperBound else {

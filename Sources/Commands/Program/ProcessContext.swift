@@ -127,7 +127,7 @@ final class HTTPSAppleCaller: AppleCaller {
     private let routes: AppleRoutes
     private let client: WaitingClient
 
-    /// - Throws: the end of a command whose settings the HTTP client does not take, or that the system gives no thread.
+    /// - Throws: the end of a command whose settings the HTTP client refuses, or for which the system has no thread.
     init(_ settings: AppleSettings, logger: Logger) throws(CommandFailure) {
         do throws(HTTPClientError) {
             routes = try AppleRoutes(settings)

@@ -16,7 +16,8 @@ enum RunCommand {
         [CommonOptions.config], run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        // Before the file is read that SIGHUP says to read again, and before any other thread is there: all inherit it.
+        // This comes before the first reading of the apps file, which SIGHUP repeats, and before any other thread,
+        // because all inherit the mask.
         context.holdSignals()
         let configuration: WorkerConfiguration
         let readAt = context.now()
@@ -57,8 +58,8 @@ enum RunCommand {
         return CommandFailure(failure.status, nil)
     }
 
-    /// The logger of a worker whose configuration cannot be used. Its form is the one that the readable part names,
-    /// else the one of the environment, because a collector reads nothing else.
+    /// The logger of a worker whose configuration cannot be used. Its form is that of the readable part of the
+    /// configuration, else of the environment: a log collector can read no other.
     private static func logger(_ arguments: ParsedArguments, _ context: CommandContext) -> Logger {
         let settings = try? arguments.configuration(context) { values throws(ConfigurationError) in
             try LogSettings(values)
@@ -67,8 +68,7 @@ enum RunCommand {
         return Logger(label: "grantor", handler: context.logHandler(settings?.format ?? named ?? .json))
     }
 
-    /// The settings in force, without secrets, and whose they are: the first thing that somebody asks for who looks
-    /// into a log.
+    /// The settings in force, without secrets, with version, host and process. A reader of the log needs these first.
     private static func metadata(_ configuration: WorkerConfiguration) -> Logger.Metadata {
         var metadata = Logger.Metadata(configuration.lines.map { ($0.name.key, .text($0.value)) }) { _, later in later }
         metadata["version"] = .text(programVersion)

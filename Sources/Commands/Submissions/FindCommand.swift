@@ -110,7 +110,7 @@ extension SearchResult {
         return .object(["found": .list(found), "hasMore": .truth(hasMore)])
     }
 
-    /// A block for each hit: what it is, what came of it in sentences, and its ids, whole and ready to be copied.
+    /// A block for each hit: its subject, sentences about what came of it, and its ids, whole and ready to be copied.
     func text(now: Timestamp, width: Int?) -> String {
         var text = hits.map { $0.text(now: now, width: width) }.joined(separator: "\n")
         if hasMore { text += "\nMore exist than these \(hits.count); --limit shows more, a list goes through all.\n" }

@@ -4,7 +4,7 @@ import Contract
 import Ledger
 import Scheduling
 
-/// Many submissions that wait, for a command that changes each of them: found first, and changed at a pace.
+/// Many waiting submissions, for a command that changes each of them: found first, and changed at a pace.
 struct ManySubmissions {
     /// Most submissions that one call changes.
     static let most = 100_000
@@ -42,7 +42,7 @@ struct ManySubmissions {
     let age: Duration?
     let limit: Int
 
-    /// Whether anything but their state narrows them: nobody means all that waits without saying so.
+    /// Whether anything but their state narrows them. A person who means all that waits has to say so.
     var isNarrowed: Bool { app != nil || cause != nil || age != nil }
 
     /// The submissions that are there now, each once, the latest first.

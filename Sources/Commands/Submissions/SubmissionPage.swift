@@ -3,7 +3,7 @@ import Ledger
 
 /// A page of a list of submissions that goes from state to state.
 struct SubmissionPage: Hashable, Sendable {
-    /// The place of a page's last row.
+    /// The position of a page's last row.
     struct Place: Hashable, Sendable {
         let state: SubmissionState
         let sequence: Int64
@@ -19,9 +19,9 @@ struct SubmissionPage: Hashable, Sendable {
     private(set) var next: Place?
 
     /// - Parameters:
-    ///   - filter: It narrows the list, and has its limit; its state does not count.
+    ///   - filter: Narrows the list, and has its limit. Its state does not count.
     ///   - state: The only one; nil for all.
-    ///   - before: The place of the page before.
+    ///   - before: The position of the last row before the page.
     init(_ filter: SubmissionQuery, state: SubmissionState?, before: Place?) {
         let states = state.map { [$0] } ?? SubmissionState.allCases
         var queries: [SubmissionQuery] = []

@@ -1,7 +1,7 @@
 import Contract
 import Ledger
 
-/// One user's submission with all that came of it, for people and as JSON.
+/// One user's submission with everything that came of it, for people and as JSON.
 struct SubmissionReport: Sendable {
     let key: SubmissionKey
     let user: UserID
@@ -39,8 +39,8 @@ struct SubmissionReport: Sendable {
         }
     }
 
-    /// The answer to "was it granted, does everybody know, and what is to be done?".
-    /// - Parameter now: Moments are told as seen from it.
+    /// The answer to "was it granted, are its events published, and what is to be done?".
+    /// - Parameter now: Moments are shown relative to it.
     func words(now: Timestamp) -> SubmissionWords {
         var words = SubmissionWords(
             state: state, grants: record.grants.count,

@@ -8,7 +8,7 @@ extension SubmissionRow {
         "NEXT TRY", "ATTEMPTS",
     ]
 
-    /// - Parameter now: Moments of the next try are told as seen from it.
+    /// - Parameter now: Moments of the next try are shown relative to it.
     func cells(now: Timestamp) -> [String] {
         [
             claimant.submissionID.rawValue, state.rawValue, cause ?? "-",
@@ -20,7 +20,6 @@ extension SubmissionRow {
         ]
     }
 
-    /// Its outcome in words.
     /// - Parameter owed: The rows that the outbox has of it.
     func words(owed: [OutboxRow], now: Timestamp) -> SubmissionWords {
         SubmissionWords(

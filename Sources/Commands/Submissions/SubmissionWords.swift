@@ -1,28 +1,28 @@
 import Contract
 import Ledger
 
-/// The outcome of a submission, for people who have not read the code. It says who has what, whether everybody was
-/// told, the next step, and what the player may hear.
+/// The outcome of a submission, for people who have not read the code. It says who has which items, whether the events
+/// are published, the next step, and what the player may hear.
 struct SubmissionWords: Sendable {
     let state: SubmissionState
     /// Purchases that it was granted.
     var grants = 1
     /// Whether another system granted it, before this one came into use.
     var isImported = false
-    /// Of a failure, or of what waits: the word, and its sentence.
+    /// Of a failure or a wait: the word, and its sentence.
     var cause: String?
     var detail: String?
     /// Nil unless it waits.
     var next: NextTry?
     var owed: [OutboxRow] = []
     var passedOver: [PassedOver] = []
-    /// Moments are told as seen from it.
+    /// Moments are shown relative to it.
     let now: Timestamp
 
     /// Of an id that the ledger does not have, behind a colon.
     static let ofUnknown = "it is not read or not verified yet, could not be read, or was never submitted"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
-    /// Of what Apple has not confirmed: it may have been made up.
+    /// For a purchase that Apple has not confirmed: it may have been made up.
     static let whileInDoubt =
         "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 
@@ -129,7 +129,7 @@ struct SubmissionWords: Sendable {
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
         case .granted, .repeated:
-            // Beside what was left out, which has to be submitted again, "again gives nothing" would mislead.
+            // Purchases that were left out have to be submitted again. Beside them "again gives nothing" would mislead.
             return
                 "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event."
                 + (passedOver.isEmpty ? " Submitting again gives nothing." : "")

@@ -118,7 +118,7 @@ enum SubmissionsCommand {
             answer = try arguments.ledger(context) { ledger throws(LedgerError) in
                 try ledger.answer(id, of: ledger.apps(of: id))
             }
-            // Grants that only a later version can read stand in no list, so they are asked for by the names of apps.
+            // Grants that only a later version can read are in no list, so they are asked for by apps.
             if answer.reports.isEmpty, answer.later == 0 {
                 let bundleIDs = arguments.bundleIDs(context) ?? [BundleID("")]
                 answer = try arguments.ledger(context) { ledger throws(LedgerError) in
@@ -249,16 +249,16 @@ enum SubmissionsCommand {
 }
 
 extension ParsedArguments {
-    /// The apps of the apps file, and the empty one, which is that of malformed submissions. Nil without a file that can
-    /// be read: the ledger has its answers all the same.
+    /// The apps of the apps file, and the empty one, which is that of malformed submissions. Nil without a readable
+    /// file: the ledger has its answers all the same.
     fileprivate func bundleIDs(_ context: CommandContext) -> [BundleID]? {
         try? configuration(context) { values throws(ConfigurationError) in
             try ConfiguredApps.bundleIDs(values) + [BundleID("")]
         }
     }
 
-    /// Ends a command that has found nothing of an app which is not configured: its name may be misspelt. Without an apps
-    /// file nobody knows.
+    /// Ends a command that has found nothing of an app that is not configured: its name may be misspelt. Without an
+    /// apps file nobody knows.
     func refuseUnknown(_ app: BundleID?, _ context: CommandContext) throws(CommandFailure) {
         guard let app, let configured = bundleIDs(context), !configured.contains(app) else { return }
         throw CommandFailure(
@@ -266,7 +266,7 @@ extension ParsedArguments {
     }
 }
 
-/// All that a ledger has of the submissions with one id.
+/// Everything that a ledger has of the submissions with one id.
 struct SubmissionAnswer: Sendable {
     var reports: [SubmissionReport] = []
     /// Rows that only a later version can read.

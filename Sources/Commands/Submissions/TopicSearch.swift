@@ -4,8 +4,8 @@ import Contract
 import Kafka
 import Ledger
 
-/// A look for a word on the topics. Where the ledger has nothing of it, a record may be what people look for: one that
-/// workers are not through with, or one that they could not read.
+/// A look for a word on the topics. Where the ledger has nothing of a word, a record may have it that workers are not
+/// through with, or could not read.
 struct TopicSearch: Sendable {
     /// Most records that are looked at: the latest quarantined ones of each partition, and the first unfinished ones.
     static let mostOfPartition = 1000
@@ -21,7 +21,7 @@ struct TopicSearch: Sendable {
         let at: Timestamp?
         let state: State
 
-        /// The place of what was quarantined.
+        /// Partition and offset of the quarantined record.
         fileprivate var origin: String? { if case .quarantined(let record) = state { record.origin } else { nil } }
     }
 

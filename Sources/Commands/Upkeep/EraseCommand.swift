@@ -79,7 +79,7 @@ enum EraseCommand {
     }
 
     /// Calls until the user has no row any more that this version can read. A trial finds the same rows each time.
-    /// - Parameter rows: Counts what is erased, also where a later call fails.
+    /// - Parameter rows: Counts erased rows, also where a later call fails.
     private static func erase(
         _ erasure: Erasure, _ note: OperatorNote?, _ session: LedgerSession, _ rows: inout ErasureResult.Rows
     ) throws(CommandFailure) {
@@ -101,7 +101,7 @@ enum EraseCommand {
             if note == nil { return }
             guard found.isComplete else { continue }
             guard found.later > 0 else { return }
-            // Some of them may be this version's, and have come meanwhile: they are erased as well. A trial tells.
+            // Some of them may be this version's, and have come meanwhile: they are erased as well. A trial shows them.
             let left = try call(nil)
             rows.later = left.later
             if left.grants + left.answers == 0 { return }

@@ -2,9 +2,9 @@ import CommandParser
 import Contract
 import Ledger
 
-/// Which events are told again; members that are nil do not narrow it.
+/// The events to publish again. Members that are nil do not narrow it.
 struct EventScope: Hashable, Sendable {
-    /// The states whose events are told, in this order.
+    /// The states whose events are published, in this order.
     var states: [SubmissionState] = [.granted, .failed]
     var bundleID: BundleID?
     var userID: UserID?
@@ -39,14 +39,14 @@ struct EventWalk {
 
     private let scope: EventScope
     private var parts: [Part] = []
-    /// The last place that was looked at, of the first part.
+    /// The last sequence number that was looked at, of the first part.
     private var done: Int64 = 0
-    /// All that was looked at is told up to here; nil before the first page.
+    /// The events of all rows up to here are published; nil before the first page.
     private(set) var place: Place?
     private var covered: Double = 0
     private let whole: Double
 
-    /// - Parameter after: The place that an earlier walk ended with.
+    /// - Parameter after: The position that an earlier walk ended with.
     init(_ scope: EventScope, after: Place?, in session: LedgerSession) throws(CommandFailure) {
         self.scope = scope
         for state in scope.states.drop(while: { after != nil && $0 != after?.state }) {
@@ -65,7 +65,7 @@ struct EventWalk {
     /// How much of it is done, from 0 to 1; nil where only few rows are looked at.
     var part: Double? { scope.namesAnID ? nil : covered / whole }
 
-    /// The next rows; nil at the end. Of a scope without an id one look may find none.
+    /// The next rows; nil at the end. Without an id in the scope, one look may find none.
     /// - Parameter most: Most events.
     mutating func next(_ most: Int, in session: LedgerSession) throws(CommandFailure) -> EventPage? {
         while let part = parts.first {

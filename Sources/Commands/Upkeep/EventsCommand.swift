@@ -95,8 +95,8 @@ enum EventsCommand {
             })
     }
 
-    /// Ends the command where these settings are not of the ledger's group, cluster and topics: consumers would hear of
-    /// grants that are none of theirs.
+    /// Ends the command where these settings name another group, cluster or topics than the ledger's: consumers would
+    /// get other platforms' grants.
     private static func refuseForeign(
         _ kafka: KafkaSettings, _ session: LedgerSession, _ context: CommandContext
     ) throws(CommandFailure) {
@@ -144,7 +144,7 @@ private struct EventPublisher {
     }
 }
 
-/// A count of the events that a call has told or left out.
+/// A count of the events that a call has published or left out.
 private struct Told {
     private var events: [Topic: Int] = [:]
     private var leftOut: [EventPage.LeftOut: Int] = [:]

@@ -2,11 +2,11 @@ internal import CLibrdkafka
 internal import Contract
 internal import Scheduling
 
-/// Whether a user has a right, as far as brokers tell.
+/// Whether a user has a right, if brokers' replies show it.
 public enum KafkaRight: Sendable, Hashable {
     case given
     case missing
-    /// No answer says so, and why.
+    /// No reply shows it, and why.
     case untold(KafkaError)
 }
 
@@ -29,10 +29,10 @@ public struct KafkaRights: Sendable, Hashable {
 }
 
 extension KafkaAdmin {
-    /// Finds out what the user may do, request by request. Brokers hold rights against each before they look at what it
-    /// asks for. Each of these asks for what is always refused or has no effect:
+    /// Finds out the user's rights, request by request. Brokers check the rights of a request before its content. Each
+    /// of these asks for what is always refused or has no effect:
     ///
-    /// - A commit for a partition that no topic has needs the right to read the group and the topic. It is refused as
+    /// - A commit for a partition that does not exist needs the right to read the group and the topic. It is refused as
     ///   unknown, and makes no group.
     /// - A record under a number of acknowledgements that the protocol does not know needs the right to write. It is
     ///   refused as such, and written nowhere.
@@ -41,11 +41,11 @@ extension KafkaAdmin {
     /// Each waits for the time of one question at most.
     /// - Parameters:
     ///   - input: The topic to be read.
-    ///   - outputs: Topics to be written. All must be there: those that are not are untold.
+    ///   - outputs: Topics to be written. All must exist: the result leaves out those that do not.
     public func rights(toRead input: String, as group: String, toWrite outputs: [String]) -> KafkaRights {
         let reading = rightsToRead(input, as: group)
         let writing = rightsToWrite(outputs)
-        // A broker refuses it also to users who may write nothing, of whom their topics say so.
+        // A broker refuses it also to a user without any right to write. The user's topics show that.
         let isUseful = writing.isEmpty || writing.values.contains(.given)
         return KafkaRights(
             group: reading.group, input: reading.input, outputs: writing,
@@ -53,7 +53,7 @@ extension KafkaAdmin {
     }
 
     /// Whether a topic is there, asked by its name, which makes none: of one that the user may not see it is `failed`.
-    /// - Throws: `transient` when no broker answers in time, configuration errors.
+    /// - Throws: `transient` when no broker replies in time, configuration errors.
     public func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic {
         let forced = ["group.id": "grantor-check", "allow.auto.create.topics": "false"]
         return try withClient(RD_KAFKA_CONSUMER, forced: forced) { handle throws(KafkaError) in
@@ -69,18 +69,18 @@ extension KafkaAdmin {
         }
     }
 
-    /// Connects to each broker at the address that it advertises, and asks it something that needs no right.
-    /// - Throws: `transient` when one does not answer in time, with its address if the client's log names it;
+    /// Connects to each broker at its advertised address, and asks a question that needs no right.
+    /// - Throws: `transient` when a broker does not reply in time, with its address if the client's log names it;
     ///   configuration errors.
     public func reachBrokers() throws(KafkaError) {
         try withClient { handle throws(KafkaError) in
-            // A client knows the brokers once one of them has told.
+            // A client knows the brokers once one of them has listed them.
             _ = try untilSettled { () throws(KafkaError) in try describe(handle) }
             var list: UnsafePointer<rd_kafka_group_list>?
             let code = rd_kafka_list_groups(handle.pointer, nil, &list, timeout.wholeMilliseconds)
             if let list { rd_kafka_group_list_destroy(list) }
-            // Which groups there are is of no interest, and without a right they are not told. An answer is enough; one
-            // that is missing has many names, and the log has its reason.
+            // The groups do not matter, and without a right they are not listed. Any reply is enough. A missing reply
+            // has many errors, and the log has the reason.
             guard code.rawValue < 0, KafkaError(code).disposition == .retry else { return }
             throw KafkaError(RD_KAFKA_RESP_ERR__TRANSPORT)
         }
@@ -96,7 +96,7 @@ extension KafkaAdmin {
             ) { handle throws(KafkaError) in
                 try untilSettled { () throws(KafkaError) in
                     let code = try commitNowhere(topic, handle)
-                    // That the partition is unknown is the answer that is looked for.
+                    // The expected reply is that the partition is unknown.
                     let isAnswer = code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
                     guard isAnswer || !KafkaError(code).isForTheMoment else { throw KafkaError(code) }
                     return code
@@ -114,8 +114,8 @@ extension KafkaAdmin {
         }
     }
 
-    /// Commits an offset of a partition that is not there, as nobody's member.
-    /// - Returns: The broker's answer.
+    /// Commits an offset of a partition that does not exist, without membership in the group.
+    /// - Returns: The broker's reply.
     private func commitNowhere(_ topic: String, _ handle: ClientHandle) throws(KafkaError) -> rd_kafka_resp_err_t {
         let queue = try ClientQueue.consumerControl(handle)
         let list = try PartitionList(offsets: [TopicPartition(topic: topic, partition: .max): 0])
@@ -123,7 +123,7 @@ extension KafkaAdmin {
         return try wait(for: queue) { event in
             switch event.content {
             case .committed(let code): return code
-            // Without the right to describe the group no coordinator is told, and librdkafka would wait for one.
+            // Without the right to describe the group no coordinator is named, and librdkafka would wait for one.
             case .error(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, _, _):
                 return RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
             default: return nil
@@ -150,7 +150,7 @@ extension KafkaAdmin {
                 for topic in topics {
                     let code = try refusedRecord(topic, handle)
                     rights[topic] = Self.rightToWrite(code)
-                    // A server that keeps such records is none of Kafka's, and gets no further one.
+                    // A server that keeps such records is no broker of Kafka's, and gets no further record.
                     if code == RD_KAFKA_RESP_ERR_NO_ERROR { return }
                 }
             }
@@ -170,7 +170,7 @@ extension KafkaAdmin {
     }
 
     /// Sends an empty record that is refused whatever it holds.
-    /// - Returns: The broker's answer.
+    /// - Returns: The broker's reply.
     private func refusedRecord(_ topic: String, _ handle: ClientHandle) throws(KafkaError) -> rd_kafka_resp_err_t {
         let queue = try ClientQueue.main(handle)
         guard let one = rd_kafka_topic_new(handle.pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
@@ -206,7 +206,7 @@ extension KafkaAdmin {
 
     private static let clusterRefusal = RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED.rawValue
 
-    /// Waits for the event that answers a question.
+    /// Waits for the event with a question's reply.
     /// - Throws: `transient` (`_TIMED_OUT`) if none does in the time for one.
     private func wait<Answer>(
         for queue: ClientQueue, _ answer: (borrowing ClientEvent) -> Answer?
@@ -221,7 +221,7 @@ extension KafkaAdmin {
 }
 
 extension KafkaError {
-    /// A question that another one's answer left without sense.
+    /// A question that became pointless by another question's reply.
     public static var unasked: KafkaError {
         .transient(KafkaFailure(code: 0, name: "NOT_ASKED", text: "another right comes first"))
     }

@@ -20,8 +20,8 @@ public struct KafkaNewTopic: Sendable, Hashable {
 extension KafkaAdmin {
     private static let creationTimeout = Duration.seconds(30)
 
-    /// Creates topics, and returns once the brokers tell of them or the time for a question is over. One that exists is
-    /// answered with `rejected` (`TOPIC_ALREADY_EXISTS`).
+    /// Creates topics, and returns once the brokers list them or the time for a question is over. The error for an
+    /// existing topic is `rejected` (`TOPIC_ALREADY_EXISTS`).
     /// - Returns: for each topic nil, or why it was not created.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
@@ -50,8 +50,8 @@ extension KafkaAdmin {
         return Self.reply(event.pointer)
     }
 
-    /// Waits until the brokers tell of new topics and their leaders, which the controller knows before them. Topics
-    /// that are not told of in time are made all the same.
+    /// Waits until the brokers list new topics and their leaders, which the controller knows before them. Topics that
+    /// are not told of in time are made all the same.
     private func waitUntilKnown(_ names: [String], _ handle: ClientHandle) {
         guard !names.isEmpty else { return }
         let unknown = KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
@@ -95,9 +95,9 @@ extension KafkaAdmin {
 
 extension KafkaAdmin {
     /// The properties of topics as they are in force, defaults included; sensitive ones are left out.
-    /// - Returns: for each topic its properties, or why they are not told. That is `transient`
-    ///   (`UNKNOWN_TOPIC_OR_PART`) for one that is missing for as long as the question may take, and `denied` without
-    ///   the right to describe it.
+    /// - Returns: for each topic its properties, or why they are not known. It is `transient` (`UNKNOWN_TOPIC_OR_PART`)
+    ///   for a topic that is missing for as long as the question may take. It is `denied` without the right to describe
+    ///   the topic.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func topicConfigurations(
         of topics: [String]
@@ -176,7 +176,7 @@ struct CreatedTopics {
 
     var made: [String] { topics.map(\.name).filter { if case .some(nil) = byName[$0] { true } else { false } } }
 
-    /// Takes the replies of a try. A topic that is there at a second try was made by the first one.
+    /// Takes the replies of a try. A topic that exists at a second try was made by the first try.
     mutating func take(_ replies: [String: KafkaError?]) {
         for (name, reply) in replies {
             let isRepeated = byName[name] != nil
@@ -187,7 +187,7 @@ struct CreatedTopics {
 }
 
 extension KafkaClusterDescription {
-    /// Whether all these topics are told of, and each of their partitions has a leader.
+    /// Whether all these topics are listed, and each of their partitions has a leader.
     func knows(_ names: [String]) -> Bool {
         names.allSatisfy {
             if case .present(let partitions)? = topics[$0] { partitions.leaderless == 0 } else { false }

@@ -23,10 +23,10 @@ public struct KafkaAdmin: Sendable {
         self.timeout = timeout
     }
 
-    /// The cluster's brokers, and those of its topics that the credentials may see.
+    /// The cluster's brokers, and the topics that the credentials may see.
     ///
     /// All topics are asked for: naming one would make some brokers create it.
-    /// - Throws: `transient` when no broker answers in time, configuration errors, `resourcesExhausted`.
+    /// - Throws: `transient` when no broker replies in time, configuration errors, `resourcesExhausted`.
     public func describe() throws(KafkaError) -> KafkaClusterDescription {
         try withClient { handle throws(KafkaError) in
             try untilSettled { () throws(KafkaError) in try describe(handle) }
@@ -44,7 +44,7 @@ public struct KafkaAdmin: Sendable {
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.
     /// - Throws: `denied` where the group may not be looked at, configuration errors. The error is `transient` when the
-    ///   group's coordinator does not answer in time or is not there for so long.
+    ///   group's coordinator does not reply in time or is missing for so long.
     public func committedOffsets(
         of group: String, in partitions: [TopicPartition]
     ) throws(KafkaError) -> [TopicPartition: Int64] {
@@ -78,8 +78,8 @@ public struct KafkaAdmin: Sendable {
 
 /// One question of librdkafka's admin interface: asked, waited for and freed.
 package enum AdminRequest {
-    /// Time beyond a request's own limit, after which librdkafka answers by itself; it only keeps a wait from being for
-    /// ever.
+    /// Time beyond a request's own limit. librdkafka replies by itself at that limit, so this only keeps a wait from
+    /// lasting for ever.
     private static let margin = Duration.seconds(5)
 
     /// Asks and waits.

@@ -5,7 +5,7 @@ internal import Threading
 /// How often a question is asked whose reply is not the broker's last one. Pure.
 ///
 /// A broker that has just started, or that takes over a partition or a group, says so (``KafkaError/isForTheMoment``).
-/// After some of these answers librdkafka asks again by itself, and it hands others on.
+/// After some of these replies librdkafka asks again by itself, and it hands others on.
 struct RepeatedQuestion {
     /// Most tries, whatever time there is.
     static let maxTries = 200
@@ -29,7 +29,7 @@ extension KafkaError {
     /// Whether it is a broker's own word for something that passes within seconds. A leader or a coordinator is
     /// elected, moves or loads, or a new topic is not known everywhere. Silence is no such word.
     ///
-    /// The codes are those that Kafka's protocol calls retriable and that a question can be answered with.
+    /// These are the codes of replies to questions that Kafka's protocol calls retriable.
     package var isForTheMoment: Bool { failure.map { Self.momentary.contains($0.code) } ?? false }
 
     private static let momentary: Set<Int32> = Set(
@@ -47,11 +47,11 @@ extension KafkaError {
 }
 
 extension KafkaAdmin {
-    /// Asks, and asks again while the reply is one for the moment and the time for a question is not over.
+    /// Asks, and asks again while the reply is for the moment and the time for a question is not over.
     /// - Parameters:
     ///   - unsettled: the part of a reply that is for the moment, if there is one.
     ///   - ask: one try, with a time limit of its own.
-    /// - Returns: the last answer, settled or not.
+    /// - Returns: the last reply, settled or not.
     package func untilSettled<Value>(
         unsettled: (Value) -> KafkaError? = { _ in nil }, _ ask: () throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {

@@ -66,7 +66,7 @@ final class ClientQueue {
 
     deinit { rd_kafka_queue_destroy(pointer) }
 
-    /// A queue of one's own, for answers.
+    /// A queue of its own, for replies.
     static func make(_ handle: ClientHandle) throws(KafkaError) -> ClientQueue {
         try ClientQueue(rd_kafka_queue_new(handle.pointer))
     }

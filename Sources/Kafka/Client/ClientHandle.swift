@@ -60,13 +60,14 @@ package final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// Waits until librdkafka has ended what the last change of the assignment ended. To be called before the next one.
+    /// Waits until librdkafka has stopped the partitions that the last change of the assignment removed. To be called
+    /// before the next one.
     ///
-    /// A partition that is removed counts as started until librdkafka's main thread has taken the answer to its stop
-    /// from its own queue. A change that comes before asks it to stop a second time. The second answer ends the
-    /// process, by an assertion (`rktp->rktp_started`) or by SIGSEGV. librdkafka up to 2.15 does so (its issue 5573).
-    /// Two assignments without a pause between end it within 20 ms. The thread takes its queue in order: the first
-    /// question comes back behind the stops, the second behind their answers.
+    /// A removed partition counts as started until librdkafka's main thread has taken the reply to its stop from its
+    /// own queue. A change that comes before asks it to stop a second time. The second reply ends the process, by an
+    /// assertion (`rktp->rktp_started`) or by SIGSEGV. librdkafka up to 2.15 does so (its issue 5573). Two assignments
+    /// without a pause between end it within 20 ms. The thread takes its queue in order: the first question comes back
+    /// behind the stops, the second behind their replies.
     func waitForAssignment() {
         for _ in 0..<2 {
             var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
@@ -88,8 +89,9 @@ package final class ClientHandle: @unchecked Sendable {
     /// topics are left out. Asks the group's coordinator and waits. The client need not be a member.
     ///
     /// `ListConsumerGroupOffsets` (KIP-222) would not wait. In librdkafka 2.0 it ends the process while a coordinator
-    /// moves or loads, by an assertion (`eonce->refcnt > 0`). If the client has no group, it ends it by SIGSEGV.
-    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
+    /// moves or loads, by an assertion (`eonce->refcnt > 0`). If the client has no group, librdkafka ends the process
+    /// by SIGSEGV.
+    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not reply within
     ///   `timeout`.
     func committedOffsets(
         _ partitions: some Collection<TopicPartition>, timeout: Duration
@@ -104,7 +106,7 @@ package final class ClientHandle: @unchecked Sendable {
 
     /// The ends of partitions, as readers of committed transactions see them. Asks their leaders and waits. Partitions
     /// whose leader refuses are left out.
-    /// - Throws: `transient` when not all answered within `timeout`.
+    /// - Throws: `transient` when not all replied within `timeout`.
     func endOffsets(
         _ partitions: some Collection<TopicPartition>, timeout: Duration
     ) throws(KafkaError) -> [TopicPartition: Int64] {
@@ -115,8 +117,8 @@ package final class ClientHandle: @unchecked Sendable {
     }
 
     /// All partitions of a topic. Asks a broker and waits.
-    /// - Throws: `transient` when no broker answers within `timeout`; the broker's error where it cannot tell, such as
-    ///   one that does not know the topic yet.
+    /// - Throws: `transient` when no broker replies within `timeout`; the broker's error where it has no answer, such
+    ///   as for an unknown topic.
     func partitions(of topic: String, timeout: Duration) throws(KafkaError) -> [TopicPartition] {
         guard let one = rd_kafka_topic_new(pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
         defer { rd_kafka_topic_destroy(one) }
@@ -132,7 +134,7 @@ package final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// The cluster's id, as a broker has told it; nil before that, and for brokers that tell none. Does not wait.
+    /// The cluster's id as a broker has named it; nil before that, and for brokers that name none. Does not wait.
     var clusterID: String? {
         guard let id = rd_kafka_clusterid(pointer, 0) else { return nil }
         defer { rd_kafka_mem_free(pointer, id) }
@@ -146,7 +148,8 @@ extension String {
     }
 }
 
-/// The librdkafka properties of one client: this module's defaults, then the operator's, minus what may not be changed.
+/// The librdkafka properties of one client: this module's defaults, then the operator's, without those that may not be
+/// changed.
 struct ClientProperties: Sendable {
     /// A property that the operator may set to nothing but `allowed`.
     typealias Rule = (key: String, allowed: Set<String>, reason: String)
@@ -181,7 +184,7 @@ struct ClientProperties: Sendable {
         values.merge(forced) { _, new in new }
     }
 
-    /// Values that may be seen nowhere: passwords, private keys and tokens, by the names that librdkafka gives them.
+    /// Values that are never shown: passwords, private keys and tokens, by librdkafka's names.
     var secrets: [String] {
         values.filter { key, value in
             !value.isEmpty && ["password", "secret", "key.pem", "oauthbearer.config"].contains { key.contains($0) }

@@ -2,10 +2,10 @@ internal import CLibrdkafka
 internal import Logging
 internal import Scheduling
 
-/// The log of one client: librdkafka's lines and errors, without the flood that a cluster which is away makes of them.
-/// Confined to the client's thread.
+/// The log of one client: librdkafka's lines and errors, without the flood of them while a cluster is away. Confined to
+/// the client's thread.
 struct ClientLog {
-    /// An error that comes again and again is told so often.
+    /// The pause between two lines about the same error.
     static let repeatPause = Duration.seconds(15 * 60)
 
     private let logger: Logger
@@ -14,7 +14,7 @@ struct ClientLog {
     private var outage = Reminder()
     /// The latest fault of a connection: librdkafka's errors name no cause.
     private var fault: String?
-    /// When each error was told, by its name.
+    /// When each error was logged, by its name.
     private var toldAt: [String: Instant] = [:]
 
     /// - Parameters:
@@ -64,7 +64,7 @@ struct ClientLog {
     /// Whether no retry mends an error, and a person does something about it.
     func isRefusal(_ failure: KafkaFailure) -> Bool { remedies[failure.name] != nil }
 
-    /// A connection that is refused breaks in many ways; the one that shows why counts.
+    /// A refused connection breaks in many ways. The line that shows why counts.
     private mutating func keep(_ reason: String) {
         let isKnown = fault.map { ConnectionFault($0) != nil } ?? false
         if !isKnown || ConnectionFault(reason) != nil { fault = reason }
@@ -78,29 +78,30 @@ struct ClientLog {
             metadata: ["away_seconds": .seconds(time)])
     }
 
-    /// Operators give one set of properties for all clients; each ignores what is for the other kind.
+    /// Operators give one set of properties for all clients. Each kind ignores the properties of the other kind.
     private static func isAboutProperties(_ facility: String, _ text: String) -> Bool {
         facility == "CONFWARN" && !text.contains("will be ignored by this")
     }
 }
 
-/// The reason behind a request's failure, found in librdkafka's log. Its errors tell little ("Broker transport
+/// The reason behind a request's failure, found in librdkafka's log. Its errors say little ("Broker transport
 /// failure"). Only its log names refused connections, unknown hosts, distrusted certificates and wrong passwords.
 enum LoggedReason {
     static let maxEvents = 1000
-    /// The errors of a connection, which alone its log explains: a broker that answers says itself what is wrong.
+    /// The errors of a connection. The log explains only these, because a broker that replies says itself what is
+    /// wrong.
     static let explained: Set<String> = [
         "_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "_SSL", "_AUTHENTICATION",
     ]
     /// syslog's number for errors; worse levels have smaller numbers.
     private static let errorLevel: Int32 = 3
 
-    /// The last reason in the log that a client has kept until now; nil if there is none. One that shows a fault of the
-    /// connection counts for more, whatever its level: a listener that wants TLS or a password only hangs up.
+    /// The last reason in the log that a client has kept until now; nil if there is none. A line about a fault of the
+    /// connection takes precedence, whatever its level: a listener that wants TLS or a password only hangs up.
     ///
-    /// The log of a client whose queues nobody has read is taken; everything else in them is dropped.
+    /// Takes the log out of a client's unread queues, and drops everything else in them.
     static func last(of handle: ClientHandle) -> String? {
-        // The failure that is to be explained counts for more than one to explain it.
+        // The failure itself takes precedence over a failure to explain it.
         guard let queue = try? ClientQueue.main(handle) else { return nil }
         var last: String?
         var telling: String?
@@ -115,7 +116,7 @@ enum LoggedReason {
         return telling ?? last
     }
 
-    /// The line without the name of the thread that wrote it, and without how long what state of the connection lasted.
+    /// The line without the name of its thread, and without the connection's states and their durations.
     static func reason(in text: String) -> String {
         var reason = text[...]
         if text.hasPrefix("[thrd:"), let end = text.firstRange(of: "]: ") { reason = text[end.upperBound...] }
@@ -129,7 +130,7 @@ enum LoggedReason {
 }
 
 extension KafkaError {
-    /// The same error with the reason that the client's log gave, if it is one that a reason stands behind.
+    /// The same error with the reason of the client's log, if it is an error of a connection.
     /// - Parameter secrets: a reason in which one of them occurs is left out.
     func explained(by reason: String?, hiding secrets: [String]) -> KafkaError {
         guard let reason, !secrets.contains(where: { reason.contains($0) }) else { return self }

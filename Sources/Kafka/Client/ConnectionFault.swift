@@ -2,12 +2,12 @@ internal import CLibrdkafka
 
 /// The reason that brokers cannot be reached, where librdkafka's words show it. Pure.
 ///
-/// Its errors name none ("Broker transport failure"), and its log tells of the connection: half of these faults look
+/// Its errors name none ("Broker transport failure"), and its log describes the connection: half of these faults look
 /// like a broker that hangs up.
 public enum ConnectionFault: Sendable, Hashable, CaseIterable {
     /// The broker does not take the user or the password.
     case password
-    /// The same, by SCRAM and a librdkafka that brokers from 4.0 let nobody in by.
+    /// The same, by SCRAM and a librdkafka that brokers from 4.0 refuse.
     case scramOfOldClient
     /// The listener knows other mechanisms.
     case mechanism
@@ -35,13 +35,13 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
         self = isOldSCRAM ? .scramOfOldClient : fault
     }
 
-    /// The fault behind an error whose text was explained by the client's log; nil if it shows none of these.
+    /// The fault behind an error with a reason of the client's log; nil if the reason shows none of these.
     public init?(_ error: KafkaError) {
         guard let failure = error.failure, LoggedReason.explained.contains(failure.name) else { return nil }
         self.init(failure.text)
     }
 
-    /// In the order in which they are looked for: the last ones are in words about others, too.
+    /// In the order of the search: the words of the last ones occur in lines about others, too.
     private static let signs: [(sign: String, fault: ConnectionFault)] = [
         ("Unsupported SASL mechanism", .mechanism),
         ("not valid in current SASL state", .unwantedPassword),
@@ -49,7 +49,7 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
         ("SASL authentication error", .password),
         ("Disconnected while requesting ApiVersion", .noTLS),
         ("certificate verify failed", .certificate),
-        // TLS itself fails so, too, where a broker ends that its client was talking to.
+        // TLS fails so, too, where a broker ends during a connection.
         ("Receive failed", .ended),
         ("unexpected eof while reading", .unwantedTLS), ("wrong version number", .unwantedTLS),
         ("PLAINTEXT broker listener", .unwantedTLS),

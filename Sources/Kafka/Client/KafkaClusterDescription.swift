@@ -5,7 +5,7 @@ public struct KafkaClusterDescription: Sendable, Equatable {
         public let count: Int
         /// Partitions that can be neither read nor written at present.
         public let leaderless: Int
-        /// Fewest copies that one of them has, and fewest of those that are in sync.
+        /// The fewest copies of one of them, and the fewest copies in sync.
         public let replicas: Int
         public let inSyncReplicas: Int
     }
@@ -13,11 +13,11 @@ public struct KafkaClusterDescription: Sendable, Equatable {
     public enum Topic: Sendable, Hashable {
         case present(Partitions)
         case missing
-        /// The cluster does not tell; a missing right is `denied`.
+        /// The cluster does not say; a missing right is `denied`.
         case failed(KafkaError)
     }
 
-    /// Nil where the brokers tell none.
+    /// Nil where the brokers name none.
     public let id: String?
     public let brokers: Int
     public let topics: [String: Topic]

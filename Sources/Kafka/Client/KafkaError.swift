@@ -2,10 +2,10 @@ package import CLibrdkafka
 package import Contract
 internal import Threading
 
-/// The reason that a Kafka operation failed, cut by what the caller can do about it.
+/// The reason of a failed Kafka operation, by what the caller can do about it.
 public enum KafkaError: Error, Sendable, Hashable {
-    /// librdkafka knows no such property, it does not take this value, or this module's guarantees rest on another one.
-    /// The text repeats no value, which may be a secret. The operator corrects the configuration.
+    /// librdkafka does not know the property, it refuses the value, or this module's guarantees need another value. The
+    /// text repeats no value, which may be a secret. The operator corrects the configuration.
     case refusedProperty(key: String, text: String)
     /// The properties contradict one another, or a file that they name cannot be used.
     case invalidConfiguration(KafkaFailure)
@@ -37,10 +37,10 @@ public enum KafkaError: Error, Sendable, Hashable {
         }
     }
 
-    /// The property that the configuration is refused for, where it is one.
+    /// The property for which the configuration is refused, if it is one property.
     public var property: String? { if case .refusedProperty(let key, _) = self { key } else { nil } }
 
-    /// The words of librdkafka or the broker, where it was one of them that failed.
+    /// The words of librdkafka or the broker, if one of them failed.
     public var failure: KafkaFailure? {
         switch self {
         case .invalidConfiguration(let failure), .denied(let failure), .rejected(let failure),
@@ -82,8 +82,8 @@ extension KafkaFailure {
 }
 
 extension KafkaError {
-    /// The error for a librdkafka code. Codes that are not known here count as passing, because giving up on work that
-    /// could have succeeded is the worse mistake.
+    /// The error for a librdkafka code. Unknown codes count as passing, because giving up work that could have
+    /// succeeded is the worse mistake.
     package init(_ code: rd_kafka_resp_err_t, text: String? = nil) {
         let failure = KafkaFailure(code, text: text)
         switch code {
@@ -106,8 +106,8 @@ extension KafkaError {
         }
     }
 
-    /// Whether a message tells that librdkafka could not read the records at an offset. It reads on behind them, or tries
-    /// them again for ever. Its other errors end, or are tried again by itself.
+    /// Whether a message says that librdkafka could not read the records at an offset. It reads on behind them, or
+    /// tries them again for ever. Its other errors end, or are tried again by itself.
     package static func isOfRecords(_ code: rd_kafka_resp_err_t, at offset: Int64) -> Bool {
         let codes = [
             RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,
@@ -116,7 +116,7 @@ extension KafkaError {
         return offset >= 0 && codes.contains(code)
     }
 
-    /// A batch that nobody can read, with its place; see ``isOfRecords(_:at:)``.
+    /// A batch that nobody can read, with its partition and offset; see ``isOfRecords(_:at:)``.
     package static func unreadableBatch(
         of partition: TopicPartition, at offset: Int64, _ code: rd_kafka_resp_err_t, text: String?
     ) -> KafkaError {
@@ -141,7 +141,7 @@ extension KafkaError {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
     }
 
-    /// There is no memory left, as far as a C call tells.
+    /// A C call reports that there is no memory left.
     static func noMemory(for call: String) -> KafkaError { .resourcesExhausted("the system refused \(call)") }
     init(_ error: ThreadingError) { self = .resourcesExhausted("\(error)") }
 }

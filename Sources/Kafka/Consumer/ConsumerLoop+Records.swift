@@ -85,7 +85,7 @@ extension ConsumerLoop {
     /// The broker has no record at an offset: it was deleted, or was never there.
     private func outOfRange(_ partition: TopicPartition, at offset: Int64, _ failure: KafkaFailure) {
         metrics.count(failure)
-        // Another one is librdkafka's mistake, and nobody's business.
+        // Another error is librdkafka's own mistake, without effect.
         if offset == assignment.readings[partition]?.next {
             logger.warning(
                 "The broker does not have the next record; reading goes on at the oldest one",
@@ -131,7 +131,7 @@ extension ConsumerLoop {
     }
 
     /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of some
-    /// partitions wakes the brokers' threads, and each then checks how much it may fetch. Nobody waits for the answers.
+    /// partitions wakes the brokers' threads, and each then checks how much it may fetch. Nobody waits for the replies.
     private func remindBrokers(of partitions: [TopicPartition]) {
         guard !KafkaConsumerConfiguration.hasQueueBackoff else { return }
         // One by one: a partition without a leader would keep the others from being asked.

@@ -13,11 +13,11 @@ internal import Threading
 final class ConsumerLoop {
     /// A turn at least this often, should a wake-up be missed: queues signal only when they stop being empty.
     private static let safetyTick = Duration.seconds(1)
-    /// Control events in one turn; the rest wait for the next, so that a flood of logs cannot keep commands waiting.
+    /// Most control events in one turn. The rest wait for the next turn, so that a flood of logs cannot delay commands.
     private static let controlEventsPerTurn = 1000
     /// Time that a question for offsets may take, and hold everything else up: the group's events too.
     private static let questionLimit = Duration.seconds(1)
-    /// How long nobody is asked what waits after a question without an answer: it has held everything up.
+    /// The pause after a question about waiting records that had no reply, because it has held everything up.
     private static let questionRest = Duration.seconds(30)
     /// Time for freeing the client, whatever the deadline of a stop says.
     private static let freeingReserve = Duration.seconds(1)
@@ -38,11 +38,11 @@ final class ConsumerLoop {
     /// The partitions that were granted and not read when the latest statistics came.
     private var unread: Set<TopicPartition> = []
     private var asksAgainAt = Instant.now
-    /// The group was asked to let this client in and has not answered yet.
+    /// The group was asked to let this client in and has not replied yet.
     var isJoining = true
     /// The group has granted something, if only nothing.
     var hadAssignment = false
-    /// Whether the group deals out only what moves, as far as it has said.
+    /// Whether the group deals out only partitions that move, by its last word.
     var isIncremental = false
     private var log: ClientLog
     private let isCooperative: Bool
@@ -50,7 +50,7 @@ final class ConsumerLoop {
     private let commands: Mailbox<ConsumerCommand>
     private var leaving: GroupLeaving?
     private var hasFailed = false
-    /// As the owner was told.
+    /// As reported to the owner.
     private var isReachable = true
 
     init(
@@ -180,7 +180,7 @@ final class ConsumerLoop {
         hasFailed = hasFailed || isFatal
     }
 
-    /// Counts an error, writes it down and tells the owner.
+    /// Counts an error, logs it and reports it to the owner.
     func report(_ error: KafkaError) {
         if let failure = error.failure {
             metrics.count(failure)
@@ -250,7 +250,7 @@ final class ConsumerLoop {
     }
 
     private func leave(isWaiting: Bool) {
-        // The turn that ends may be the next one, without any event that would begin it.
+        // Else the next turn may be the last, without an event that would begin it.
         defer { commands.wake.signal() }
         if isWaiting {
             logger.info(
@@ -269,7 +269,7 @@ final class ConsumerLoop {
         }
     }
 
-    /// Frees what is still in the queues; librdkafka's own destruction would wait for it for ever.
+    /// Frees the content of the queues, for which librdkafka's own destruction would wait for ever.
     private func releaseQueues() {
         control.stopSignalling()
         readers.keep(only: [])
@@ -285,7 +285,7 @@ extension ConsumerLoop {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: grant(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS: revoke(partitions)
         default:
-            // Documented answer to anything else: synchronise by giving up everything.
+            // Documented reaction to anything else: synchronise by giving up everything.
             report(KafkaError(code))
             isJoining = true
             let all = assignment.granted
@@ -295,8 +295,8 @@ extension ConsumerLoop {
     }
 
     private func grant(_ partitions: [TopicPartition]) {
-        // Asked now only: the call waits for librdkafka's main thread, for ever once the group was left, and the
-        // protocol cannot change between two grants.
+        // Asked only now. The call waits for librdkafka's main thread, for ever once the group was left. The protocol
+        // cannot change between two grants.
         isIncremental = rd_kafka_rebalance_protocol(handle.pointer).map { String(cString: $0) } == "COOPERATIVE"
         hadAssignment = true
         isJoining = false
@@ -323,7 +323,7 @@ extension ConsumerLoop {
         if isLost || !partitions.isEmpty { sink(isLost ? .lost(partitions.sorted()) : .revoked(partitions.sorted())) }
     }
 
-    /// Makes one call, and drops what was fetched for partitions that it takes away or begins anew.
+    /// Makes one call, and drops the fetched records of partitions that it takes away or begins anew.
     func carryOut(_ call: PartitionAssignment.Call) {
         handle.waitForAssignment()
         do throws(KafkaError) {

@@ -58,7 +58,7 @@ public struct ConsumerMetrics {
     func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name.lowercased()).increment() }
 
     /// - Parameters:
-    ///   - read: The partitions that are read now. Of others librdkafka's offsets stay those of the last fetch.
+    ///   - read: The partitions that are read now. Other partitions keep librdkafka's offsets of the last fetch.
     ///   - waiting: How many records wait in each partition that the group has granted and that is not read. It is nil
     ///     where the brokers have not said it now.
     mutating func show(
@@ -127,7 +127,7 @@ struct ClientStatistics: Decodable, Equatable {
         let fetchq_cnt: Int64
         let fetchq_size: Int64
 
-        /// Offsets still to be fetched, and the records that were fetched and wait; nil when it is not known.
+        /// Offsets still to be fetched, and the fetched records that wait; nil when it is not known.
         ///
         /// librdkafka's own `consumer_lag` counts from the last record that was taken. After the end of a transaction,
         /// aborted or deleted records it never comes back to zero, because no record follows.

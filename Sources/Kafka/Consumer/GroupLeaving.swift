@@ -1,10 +1,10 @@
 internal import Scheduling
 
-/// Decides when a stopping member asks to leave its group, and when it leaves without an answer. Pure.
+/// Decides when a stopping member asks to leave its group, and when it leaves without a reply. Pure.
 ///
-/// librdkafka leaves a group as a member only. A client that closes between its request to join and the group's answer
-/// sends nothing. The group still adds it, and nobody reads its partitions until its session ends. So a joining client
-/// waits to become a member first.
+/// librdkafka leaves a group as a member only. A client that closes between its request to join and the group's reply
+/// sends nothing. The group would still add it, and nobody would read its partitions until its session ends. So a
+/// joining client waits to become a member first.
 struct GroupLeaving {
     enum Step: Equatable {
         case wait
@@ -15,22 +15,22 @@ struct GroupLeaving {
     }
 
     private enum State {
-        /// Goes to `joining` when every commit is answered or half of the time is over.
+        /// Goes to `joining` when every commit has its reply or half of the time is over.
         case committing(until: Instant)
-        /// Goes to `leaving` once the group has let it in, when ``joinLimit`` is over, or when there is just time left
-        /// to leave.
+        /// Goes to `leaving` once the group has let it in, when ``joinLimit`` is over, or when the remaining time just
+        /// suffices to leave.
         case joining(until: Instant)
         /// Goes to `ended` once it has left, or at the deadline.
         case leaving(until: Instant)
         case ended
     }
 
-    /// Longest wait to become a member. A group rebalances within seconds. A group that never does, because its topic
-    /// is missing or unreadable, must not delay a stop for minutes.
+    /// Longest wait to become a member. A group rebalances within seconds. A group that never lets it in, because its
+    /// topic is missing or unreadable, must not delay a stop for minutes.
     static let joinLimit = Duration.seconds(15)
     /// Time kept for leaving while the group lets nobody in.
     static let reserve = Duration.seconds(1)
-    /// Longest wait for the answer that it was left.
+    /// Longest wait for the reply that it was left.
     static let leaveLimit = Duration.seconds(5)
 
     let deadline: Instant
@@ -50,10 +50,9 @@ struct GroupLeaving {
         }
     }
 
-    /// The next step.
     /// - Parameters:
     ///   - hasCommitted: no commit waits or is under way.
-    ///   - isJoining: the group was asked to let this client in and has not answered yet.
+    ///   - isJoining: the group was asked to let this client in and has not replied yet.
     ///   - hasLeft: the group was left.
     mutating func next(hasCommitted: Bool, isJoining: Bool, hasLeft: Bool, now: Instant) -> Step {
         if case .committing(let until) = state {

@@ -7,7 +7,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// The topics to read; a name that begins with `^` is a regular expression.
     public var topics: [String]
     /// A name for static membership: a restart within the session timeout then moves no partition. No two members may
-    /// have the same, else the one that joined first ends with a fatal error. Nil, the default, leaves it to the
+    /// have the same id, else the member that joined first ends with a fatal error. Nil, the default, leaves it to the
     /// property `group.instance.id`.
     public var groupInstanceID: String?
     /// Remedies for errors that no retry mends, by their names such as `UNKNOWN_TOPIC_OR_PART`: for the log.
@@ -27,7 +27,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// The time after which the group does without a member that is silent. A worker that is killed leaves its
     /// partitions unread for so long.
     static let sessionTimeout = Duration.seconds(15)
-    /// librdkafka waits for the answer to a join for this time and a few seconds. The group waits so long for a member
+    /// librdkafka waits for the reply to a join for this time and a few seconds. The group waits so long for a member
     /// to rejoin. The owner thread turns every second whatever its owner does, so the time can be short. With
     /// librdkafka's default of five minutes, a coordinator that froze during a join stopped a whole group for 82 s.
     static let maxPollInterval = Duration.seconds(20)
@@ -38,7 +38,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// Records that librdkafka holds ready of each partition, and their KiB, unless the operator says otherwise. With a
     /// queue for each partition both bind for each of them; nothing in librdkafka binds over all.
     static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 512)
-    /// Compressed bytes of one partition in an answer, which it may hold besides. A larger record comes alone (KIP-74).
+    /// Compressed bytes of one partition in a reply, which may be held besides. A larger record comes alone (KIP-74).
     static let partitionReplyBytes = 256 << 10
 
     func properties() throws(KafkaError) -> ClientProperties {
@@ -77,11 +77,11 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public func check() throws(KafkaError) { try properties().check(RD_KAFKA_CONSUMER) }
 
-    /// Most bytes of one answer, which stays in memory as long as any of its records waits: 4 MiB instead of
+    /// Most bytes of one reply, which stays in memory as long as any of its records waits: 4 MiB instead of
     /// librdkafka's default of 50. It is more if the operator allows a larger record, because librdkafka requires that.
     private var replyBytes: Int { max(4 << 20, client.properties["message.max.bytes"].flatMap { Int($0) } ?? 0) }
 
-    /// Whether librdkafka can be told how soon it looks for room again; before 2.2.0 it has to be reminded
+    /// Whether librdkafka has a property for how soon it looks for room again. Before 2.2.0 it has to be reminded
     /// (``PrefetchRefill``).
     static let hasQueueBackoff = rd_kafka_version() >= 0x0202_0000
 
@@ -93,10 +93,10 @@ public struct KafkaConsumerConfiguration: Sendable {
         (client.properties["queued.max.messages.kbytes"].flatMap { Int($0) } ?? Self.prefetchedKilobytes) << 10
     }
 
-    /// Whether only what moves is given back at a rebalance, as far as it is up to this member.
+    /// Whether this member gives back only partitions that move at a rebalance.
     var isCooperative: Bool { client.properties[Self.strategyProperty] == "cooperative-sticky" }
 
-    /// Whether the group keeps this member's place when it leaves; the group is then not told.
+    /// Whether the group keeps this member when it leaves; it then leaves without a message.
     var isStatic: Bool { groupInstanceID != nil || client.properties["group.instance.id"] != nil }
 
     private static let strategyProperty = "partition.assignment.strategy"

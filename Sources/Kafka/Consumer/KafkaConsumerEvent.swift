@@ -3,7 +3,7 @@ internal import Scheduling
 
 /// A message of the consumer's thread to its owner. Events come in the order in which things happened.
 public enum KafkaConsumerEvent: Sendable {
-    /// The id of the group's cluster, before each ``assigned(_:)``; nil where its brokers tell none.
+    /// The id of the group's cluster, before each ``assigned(_:)``; nil where its brokers name none.
     case cluster(String?)
     /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The
     /// group has its answer already; nothing is read of them before ``KafkaConsumer/assign(_:)``.
@@ -14,15 +14,15 @@ public enum KafkaConsumerEvent: Sendable {
     case lost([TopicPartition])
     /// Records within the demand; those of one partition in the order of their offsets.
     case records([KafkaBatch])
-    /// A partition goes on at an offset below the expected one: its topic was made anew, or lost its end in an unclean
-    /// election. It is not read any more until it is assigned again.
+    /// A partition goes on below the expected offset: its topic was made anew, or lost its end in an unclean election.
+    /// It is not read any more until it is assigned again.
     case offsetsWentBack(TopicPartition, assignmentID: UInt64)
     /// The answer to ``KafkaConsumer/fetchCommitted(_:)``: the group's offset of each partition that was asked for, nil
     /// where it has none. If none of them has one, those of their topics' other partitions are with them. Without an
     /// answer nil, and the owner asks again.
     case committedOffsets([TopicPartition: Int64?]?)
-    /// librdkafka reports an error. After a fatal one nothing comes any more until the consumer is stopped; all others
-    /// it goes on trying by itself.
+    /// librdkafka reports an error. After a fatal error nothing comes any more until the consumer is stopped. After any
+    /// other error it goes on by itself.
     case failed(KafkaError)
     /// A record came damaged, and librdkafka would go on behind it. The partition is not read any more until it is
     /// assigned again.

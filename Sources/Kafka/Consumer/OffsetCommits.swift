@@ -6,7 +6,7 @@ struct OffsetCommits {
     /// Offsets that wait: one per partition, the latest.
     private var waiting: [TopicPartition: Int64] = [:]
     private var isUnderWay = false
-    /// Nothing is committed during a rebalance under the cooperative protocol. The answer "illegal generation" makes
+    /// Nothing is committed during a rebalance under the cooperative protocol. The reply "illegal generation" makes
     /// librdkafka before 2.10 discard the whole assignment.
     var isHeldBack = false
 
@@ -24,6 +24,6 @@ struct OffsetCommits {
 
     mutating func ended() { isUnderWay = false }
 
-    /// The other partitions are another member's: a commit for them would overwrite its own.
+    /// The other partitions are another member's, whose offsets a commit would overwrite.
     mutating func drop(except granted: Set<TopicPartition>) { waiting = waiting.filter { granted.contains($0.key) } }
 }

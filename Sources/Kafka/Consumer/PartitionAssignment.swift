@@ -23,7 +23,8 @@ struct PartitionAssignment {
         let assignmentID: UInt64
         /// The next offset to be handed over; negative until the first record if the start is the oldest one.
         var next: Int64
-        /// The offset was out of range, and reading goes on at the oldest record; its offset tells which way.
+        /// The offset was out of range, and reading goes on at the oldest record. The record's offset shows in which
+        /// direction.
         var isReset = false
     }
 
@@ -55,8 +56,8 @@ struct PartitionAssignment {
         return .remove(removed.sorted())
     }
 
-    /// Begins to read granted partitions from an offset, those too that are read already. Others are left out: the
-    /// group has taken them away meanwhile.
+    /// Begins to read granted partitions from an offset, those too that are read already. Other partitions are left
+    /// out: the group has taken them away meanwhile.
     /// - Returns: the calls to make, in this order.
     mutating func start(_ starts: [KafkaStart], isIncremental: Bool) -> [Call] {
         let valid = starts.filter { granted.contains($0.partition) }
@@ -93,8 +94,8 @@ struct PartitionAssignment {
         readings[partition]?.isReset = false
     }
 
-    /// librdkafka has stopped reading a partition, because an offset is out of range. If it is the one that comes next,
-    /// reading goes on at the oldest record, whose offset tells more. It may be another one: behind a damaged batch
+    /// librdkafka has stopped reading a partition, because an offset is out of range. If it is the next offset, reading
+    /// goes on at the oldest record, whose offset shows more. It may be another offset: behind a damaged batch
     /// librdkafka goes on at any offset, and says so after the partition was begun anew.
     /// - Returns: the calls to make, in this order.
     mutating func restart(_ partition: TopicPartition, after offset: Int64, isIncremental: Bool) -> [Call] {

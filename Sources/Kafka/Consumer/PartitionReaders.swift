@@ -4,8 +4,8 @@ internal import Threading
 
 /// The queues of the partitions that are read, and the one whose turn it is.
 ///
-/// Each partition keeps its records in its own queue, from which they are taken directly. Led together into one queue
-/// they would be lost sight of: librdkafka 2.0.2 forgets where a queue leads to when its partition is assigned again.
+/// Each partition keeps its records in its own queue, from which they are taken directly. They are not led into one
+/// queue: librdkafka 2.0.2 forgets where a queue leads to when its partition is assigned again.
 struct PartitionReaders {
     typealias Reader = (partition: TopicPartition, queue: ClientQueue)
 

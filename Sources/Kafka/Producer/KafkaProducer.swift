@@ -14,7 +14,7 @@ public import Threading
 public final class KafkaProducer {
     /// Events in one ``drainReports(into:)``, each of which may carry thousands of reports.
     private static let eventsPerDrain = 1000
-    /// Time for a client in fatal state to report what it held; then what is left is reported for it.
+    /// Time for a client in fatal state to report its records. After it the rest is reported for it.
     private static let retirementLimit = Duration.seconds(5)
     /// Clients that may be replaced within a minute. Beyond it records are refused, because the fault is permanent.
     static let recreationsPerMinute = 5
@@ -35,7 +35,7 @@ public final class KafkaProducer {
 
     /// Returns at once; brokers are reached when there is something to ask or to send.
     /// - Parameters:
-    ///   - topics: the ones whose metadata is asked for at once. So the first record of each does not wait for it (up
+    ///   - topics: the topics whose metadata is requested at once. So the first record of each does not wait for it (up
     ///     to a second in librdkafka before 2.10.1).
     ///   - remedies: the steps that a person takes after errors that no retry mends, by their names.
     ///   - wake: signalled when there are delivery reports.
@@ -53,8 +53,8 @@ public final class KafkaProducer {
         client = try ProducerClient(properties: properties, topics: topics, wake: wake)
     }
 
-    /// Makes a client with exactly the properties that a producer would use, and throws it away: what this accepts, a
-    /// producer accepts. Throws as the initialiser does.
+    /// Makes a client with exactly the properties of a producer, and throws it away. A producer accepts the properties
+    /// that this accepts. Throws as the initialiser does.
     public static func check(_ configuration: KafkaClientConfiguration) throws(KafkaError) {
         try ClientProperties.producer(configuration).check(RD_KAFKA_PRODUCER)
     }
@@ -98,11 +98,11 @@ public final class KafkaProducer {
         metrics.outstanding.set(outstanding)
     }
 
-    /// Waits for the reports of what was accepted, fails what is left shortly before the deadline, and frees the
-    /// client. Blocks. Records are refused from now on.
+    /// Waits for the reports of accepted records, fails the rest shortly before the deadline, and frees the client.
+    /// Blocks. Records are refused from now on.
     /// - Parameter reports: receives a report for every record that had none.
     public func close(until deadline: Instant, into reports: inout [KafkaDeliveryReport]) {
-        // Also where the budget leaves no client: what retired ones hold has its report all the same.
+        // Also where the budget leaves no client: the records of retired clients have their reports all the same.
         for (retired, _) in retired { discard(retired, into: &reports) }
         retired = []
         budget = RecreationBudget(limit: 0)
@@ -185,7 +185,8 @@ public final class KafkaProducer {
         }
     }
 
-    /// Reports what a retired client has not, and has it freed: on a thread of its own, since that may take seconds.
+    /// Reports the records that a retired client has not reported, and frees it on a thread of its own, since that may
+    /// take seconds.
     private func discard(_ client: ProducerClient, into reports: inout [KafkaDeliveryReport]) {
         for token in client.release() { reports.append(.init(token: token, result: .failed(.clientReplaced))) }
         let handle = client.handle

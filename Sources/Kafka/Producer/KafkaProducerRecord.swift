@@ -22,7 +22,7 @@ public struct KafkaDeliveryReport: Sendable, Hashable {
 }
 
 public enum KafkaDelivery: Sendable, Hashable {
-    /// All in-sync replicas have it, at this place.
+    /// All in-sync replicas have it, at this partition and offset.
     case acknowledged(partition: Int32, offset: Int64)
     /// It was given up. It may stand on the topic all the same, unless the broker refused it.
     case failed(KafkaRefusal)
@@ -38,10 +38,10 @@ public enum KafkaRefusal: Error, Hashable {
     case topicUnknown
     /// No acknowledgement in time: brokers are away or slow. The caller tries again later; the record may stand there.
     case timedOut
-    /// The client met an error that it cannot go on after (fenced, or its sequence numbers do not fit) and is replaced
-    /// by another one. The caller tries again; the record may stand there.
+    /// The client met a fatal error (fenced, or its sequence numbers do not fit), and is replaced. The caller tries
+    /// again; the record may stand there.
     case clientReplaced
-    /// The producer was closed before the answer came. The record may stand there.
+    /// The producer was closed before the reply came. The record may be on the topic.
     case closed
     /// Anything else, most of it for the broker's administrator. The caller tries again later.
     case other(KafkaFailure)

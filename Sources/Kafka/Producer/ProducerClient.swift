@@ -98,7 +98,7 @@ final class ProducerClient {
     }
 
     /// Ends the use of the client, whose handle the caller destroys.
-    /// - Returns: the tokens that got no answer.
+    /// - Returns: the tokens without a report.
     func release() -> [UInt64] {
         queue.stopSignalling()
         for topic in topics { rd_kafka_topic_destroy(topic) }
@@ -118,7 +118,7 @@ extension [UInt8]? {
 }
 
 /// The tokens of records that a client holds, by indices that fit the opaque pointer librdkafka carries with each. It
-/// knows at any time what a client still owes an answer for, and costs two array accesses a record. Pure.
+/// always knows which records a client has not reported yet, and costs two array accesses a record. Pure.
 struct TokenTable {
     private var tokens: [UInt64?] = []
     private var free: [Int] = []
@@ -174,14 +174,14 @@ extension ClientProperties {
             "enable.idempotence": "true",
             "acks": "all",
             "message.timeout.ms": "10000",
-            // Longer than brokers mostly take: librdkafka 2.0.2 spins while a partition has one batch under way and
-            // another one that has waited for so long. At the highest rate of signed transactions 5 ms give 0.98 of the
-            // pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions). A request goes out for each partition.
+            // Longer than brokers mostly take. librdkafka 2.0.2 spins while a partition has one batch under way, and a
+            // second one that has waited for this time. At the highest rate of signed transactions 5 ms give 0.98 of
+            // the pace of 10 ms, and 1 ms 0.86 (medians, 12 partitions). A request goes out for each partition.
             "linger.ms": "5",
             "compression.codec": "lz4",
-            // A quarantined record is as large as it came; the topic says what it takes.
+            // A quarantined record has its original size; the topic has the limit.
             "message.max.bytes": String(4 << 20),
-            // Beyond it the answer to a record is `full`.
+            // Beyond it the result for a record is `full`.
             "queue.buffering.max.kbytes": String(32 << 10),
             // A topic that is missing is named as such before its records' time is over.
             "topic.metadata.propagation.max.ms": "5000",

@@ -17,7 +17,7 @@ extension DecidedTable {
         }
     }
 
-    /// The rows that workers have decided. Imported ones stand in no order of their times, and no event tells them.
+    /// The rows that workers have decided. Imported rows are in no order of their times, and have no event.
     public var isDecidedHere: String {
         switch self {
         case .grants: "\(GrantColumns.verifiedBy.source) <> '\(VerifiedBy.imported.rawValue)'"

@@ -130,7 +130,7 @@ public enum GrantColumns: Int32, RecordColumn {
             sequence: row.integer(.sequence), content: stored(row).map { .grant($0) } ?? .later(later(row)))
     }
 
-    /// All that can be said of a row that only a later version can read.
+    /// The known part of a row that only a later version can read.
     private static func later(_ row: TableRow<Self, some RowReader>) -> LaterRow {
         let environment = Environment(column: row.integer(.environment))
         let transaction: TransactionID = row.identifier(.transactionID)

@@ -30,7 +30,7 @@ extension LedgerMeasure {
         return lines.joined(separator: "\n")
     }
 
-    /// The sample that a column tells of; nil for one without its first line. Lines of another form are left out.
+    /// The sample in a column; nil for a column without the first line. Lines of another form are left out.
     public init?(text: String) {
         var retries: [App] = []
         var waiting: [Waiting] = []

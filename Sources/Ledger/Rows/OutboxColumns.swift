@@ -40,14 +40,14 @@ public enum OutboxColumns: Int32, TableColumn {
     /// on behind them.
     public static let mostPutOff = 4_000
 
-    /// How many rows are asked for at once. Many that cannot be rendered stand together, as after a change of versions,
-    /// and one by one they would take a transaction longer than a call may.
+    /// How many rows are asked for at once. Many rows that cannot be rendered may stand together, as after a change of
+    /// versions. One by one they would take longer than a call may.
     /// - Parameters:
     ///   - left: How many the request still wants.
     ///   - putOff: How many could not be rendered so far.
     public static func portion(left: Int, putOff: Int) -> Int { putOff == 0 ? left : max(left, 1_000) }
 
-    /// Rows whose key and step this version knows; those of a later version stay for its workers, and hide no other.
+    /// Rows whose key and step this version knows. Rows of a later version stay for its workers, and hide no others.
     public static let isKnown = """
         step IN ('call', 'publish') AND (key LIKE 'granted:production:%' OR key LIKE 'granted:sandbox:%'
             OR key LIKE 'failed:%' OR key LIKE 'pending:%' OR key LIKE 'quarantined:%')
@@ -134,9 +134,9 @@ public struct DueOutboxRow: Sendable {
         if case .pending(let key)? = owed?.key { key } else { nil }
     }
 
-    /// Whether the row that it refers to is gone for good, so that nothing is owed any more. That is a submission that
-    /// no longer waits, or a failure that was pruned or erased, long after its first event. The ids of an erased grant
-    /// are gone, too, and its event would have other bytes.
+    /// Whether the row that it refers to is gone for good, so that nothing is owed any more. Such a row is a submission
+    /// that no longer waits, or a failure that was pruned or erased long after its first event. The ids of an erased
+    /// grant are gone, too, and its event would have other bytes.
     /// - Parameters:
     ///   - grant: The row of ``grant``.
     ///   - isAnswered: Whether the submission of ``failure`` has an answer, of whatever version.

@@ -16,7 +16,7 @@ public enum PartitionColumns: Int32, TableColumn {
         }
     }
 
-    /// A row of a partition that was refused: the group had an offset of it, and the ledger had none of its topic.
+    /// A row of a refused partition: the group had an offset of it, and the ledger had none of its topic.
     public static let isRefused = "(partitions.generation IS NULL AND partitions.next_offset IS NULL)"
 
     /// A row that stands for a file of imported grants. It has neither generation nor offset, and never gets any.

@@ -93,19 +93,19 @@ public enum RetryColumns: Int32, RecordColumn {
     /// As the index `retries_suspect` has it: a row that is suspect with its next taking.
     public static let isSuspectNext = "takings >= \(DueRetry.takingsOfSuspicion - 1)"
 
-    /// A row that only a later version knows stays for that version's workers, and hides no other. The index
+    /// A row that only a later version knows stays for that version's workers, and hides no others. The index
     /// `retries_later` has the rest.
     public static let isKnown = """
         (evidence_kind IN ('receipt', 'signedTransaction', 'transactionId')
             AND coalesce(environment, 'production') IN ('production', 'sandbox'))
         """
 
-    /// What ``selection`` selects, and the tables that it joins to `retries`.
+    /// The columns of ``selection``, and the tables that it joins to `retries`.
     public static let shown = "\(selected), \(Attempted.selected)"
     public static let joins = "JOIN partitions ON partitions.number = retries.origin_partition"
     public static let selection = "SELECT \(shown) FROM retries \(joins)"
 
-    /// As ``selection``, without evidence, for what is said of many rows at once: each may have megabytes of it.
+    /// As ``selection``, without evidence, for many rows at once: each may have megabytes of evidence.
     public static let outline = "SELECT \(outlined), \(Attempted.selected) FROM retries \(joins)"
     private static let outlined = allCases.map { $0 == .evidence ? "NULL" : $0.source }.joined(separator: ", ")
 

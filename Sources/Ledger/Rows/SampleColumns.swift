@@ -1,6 +1,6 @@
 import Contract
 
-/// The form of the row of `measure`: the latest sample of what waits, where several workers share it.
+/// The form of the row of `measure`: the latest sample of waiting rows, where several workers share it.
 public enum SampleColumns: Int32, TableColumn {
     case takenAt, took, content
 

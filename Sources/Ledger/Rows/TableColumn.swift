@@ -28,14 +28,14 @@ extension TableColumn {
         return name
     }
 
-    /// The index of what a selection has behind them.
+    /// The index of the first further column of a selection.
     public static var count: Int32 { Int32(allCases.count) }
 
     /// All of them, as a selection lists them.
     static var selected: String { allCases.map(\.source).joined(separator: ", ") }
 }
 
-/// Columns of tables whose rows tell of a submission's record, and are read with its partition's topic and number.
+/// Columns of tables whose rows are of a submission's record, and are read with its partition's topic and number.
 public protocol RecordColumn: TableColumn {
     static var app: Self { get }
     static var submissionID: Self { get }

@@ -3,7 +3,7 @@ import Glibc
 import Ledger
 import Scheduling
 
-/// A connection of libpq's in pipeline mode: any number of statements go out together, and their answers come back
+/// A connection of libpq's in pipeline mode: any number of statements go out together, and their replies come back
 /// together. For one thread at a time.
 ///
 /// No call waits longer than its limit, however dead the network is. Only the look-up of a host's name has limits of
@@ -21,14 +21,14 @@ final class PostgresConnection {
     /// Names of prepared statements by their SQL.
     private(set) var prepared: [String: String] = [:]
     private var names = 0
-    /// Whether the server told, within this call, that it no longer waits for standbys.
+    /// Whether the server reported, within this call, that it no longer waits for standbys.
     private var isCommitUnknown = false
     /// The first error of this call.
     private var refusal: PostgresFailure?
 
     /// Connects to the first host that is the target, and sets the session up.
     ///
-    /// libpq goes from host to host itself, but without blocking it never gives up one that does not answer. So each
+    /// libpq goes from host to host itself, but without blocking it never gives up a host that does not reply. So each
     /// host is a connection of its own here, with its own time limit.
     /// - Parameter admit: Looks at a session that is set up; the next host is tried where it throws.
     /// - Throws: If no host will do: its failure, or `.hosts` with those of all.
@@ -64,7 +64,7 @@ final class PostgresConnection {
     /// Nil only while the session is not set up.
     private(set) var session: PostgresSession?
 
-    /// The server's process for this connection, as the protocol tells it.
+    /// The server's process for this connection, as the protocol names it.
     var backend: Int64 { Int64(PQbackendPID(handle)) }
 
     var isClosed: Bool { handle == nil }
@@ -79,7 +79,7 @@ final class PostgresConnection {
     /// Until the end of the call under way; a whole call's time outside of one.
     var timeLeft: Duration { callEnds.map { $0 - .now } ?? settings.call }
 
-    /// Sends statements in one message with one Sync, and waits for all answers: one round trip. They are one
+    /// Sends statements in one message with one Sync, and waits for all replies: one round trip. They are one
     /// transaction, unless `BEGIN` or `COMMIT` is among them.
     ///
     /// - Returns: One result for each statement.
@@ -147,7 +147,7 @@ final class PostgresConnection {
     private enum Step {
         case prepare(_ name: String, PostgresStatement, _ index: Int)
         case execute(_ name: String, PostgresStatement, _ index: Int)
-        /// Not kept, and of no interest but for its failure.
+        /// Not kept: only its failure matters.
         case once(_ sql: String)
 
         var index: Int {
@@ -181,7 +181,7 @@ final class PostgresConnection {
         throw refusal
     }
 
-    /// Sends steps and a Sync, and takes all answers up to that Sync's.
+    /// Sends steps and a Sync, and takes all replies up to that Sync's.
     private func exchange(_ steps: [Step]) throws(PostgresFailure) -> [PostgresResult] {
         for step in steps { guard send(step) == 1 else { throw lost() } }
         guard PQpipelineSync(handle) == 1 else { throw lost() }
@@ -189,7 +189,7 @@ final class PostgresConnection {
         var position = 0
         while true {
             guard let result = try next() else {
-                // The answer to one step is complete, or that to an error of the commit behind them all.
+                // The reply to one step is complete, or the reply to an error of the final commit.
                 position += 1
                 guard position <= steps.count + 1 else { throw lost("an answer to no statement") }
                 continue
@@ -234,7 +234,7 @@ final class PostgresConnection {
     // MARK: The wire
 
     /// The next result; nil at the end of one statement's. Sends and receives by turns, because the server stops
-    /// reading while its answers are not taken.
+    /// reading while its replies are not taken.
     private func next() throws(PostgresFailure) -> PostgresResult? {
         while true {
             let unsent = PQflush(handle)
@@ -281,7 +281,7 @@ final class PostgresConnection {
         let password = try password(options)
         handle = options.withKeywords(for: host, password: password) { PQconnectStartParams($0, $1, 0) }
         guard handle != nil else { throw .unreachable("out of memory") }
-        // With it a refusal says its SQLSTATE, which libpq has no other way to tell before there is a connection.
+        // With it a refusal has its SQLSTATE, which libpq offers in no other way before there is a connection.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         PQsetNoticeReceiver(handle, Self.receiveNotice, Unmanaged.passUnretained(self).toOpaque())
         var step = PGRES_POLLING_WRITING
@@ -314,8 +314,8 @@ final class PostgresConnection {
         return PostgresFailure(opening: PQerrorMessage(handle).map { String(cString: $0) } ?? "")
     }
 
-    /// A server that is told to stop waiting for standbys says so in a warning, and reports success. Words of warnings
-    /// are in the server's language, and only this function of the server's waits (syncrep.c).
+    /// A server that was ordered to stop waiting for standbys says so in a warning, and reports success. Words of
+    /// warnings are in the server's language, and only this function of the server's waits (syncrep.c).
     private static let receiveNotice: PQnoticeReceiver = { context, result in
         guard let context, let function = PQresultErrorField(result, CInt(UInt8(ascii: "R"))),
             String(cString: function) == "SyncRepWaitForLSN"

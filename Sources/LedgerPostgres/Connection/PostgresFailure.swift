@@ -1,25 +1,25 @@
 import Ledger
 
-/// Why a server did not do what a connection asked of it. Texts hold no statements, values or passwords.
+/// Why a server did not carry out a connection's request. Texts hold no statements, values or passwords.
 enum PostgresFailure: Error, Hashable, Sendable {
     /// The URL or a file that it names can bring about no connection, whatever the server does.
     case options(String)
-    /// No server answered, or it let nobody in.
+    /// No server replied, or it refused every session.
     case unreachable(String)
     /// None of several hosts will do, each for a failure of its own.
     case hosts([HostFailure])
-    /// The server is no place for a ledger: its version, its settings, or what the database is.
+    /// The server cannot carry a ledger, for its version, its settings or the kind of the database.
     case unfit(String)
-    /// The server takes no writes: it follows another one, or a setting says so.
+    /// The server takes no writes: it is a standby, or a setting forbids them.
     case readOnly(isStandby: Bool)
     /// The server refused a statement or, at opening, the connection.
     /// - Parameters:
     ///   - state: The SQLSTATE (https://www.postgresql.org/docs/15/errcodes-appendix.html).
-    ///   - statement: The place of the statement in its run.
+    ///   - statement: The index of the statement in its run.
     case server(state: String, message: String, statement: Int)
     /// The connection broke. It is not known whether a commit under way took effect.
     case lost(String)
-    /// No answer came in time, so the connection was closed. As for `.lost`, a commit is in doubt.
+    /// No reply came in time, so the connection was closed. As for `.lost`, a commit is in doubt.
     case deadline
     /// The connection broke in an earlier call.
     case closed
@@ -30,13 +30,13 @@ enum PostgresFailure: Error, Hashable, Sendable {
     /// Whether the database refuses a value: the same transaction without it can succeed.
     ///
     /// State 54000 is a key that no page of an index can hold. State 23505 is none of a value's: the keys of all
-    /// insertions are arbiters. So it tells of a sequence that is behind its table, and a person must look.
+    /// insertions are arbiters. So a sequence is behind its table, and a person must look.
     var isForData: Bool {
         guard case .server(let state, _, _) = self else { return false }
         return state.hasPrefix("22") || state.hasPrefix("23") && state != "23505" || state == "54000"
     }
 
-    /// Whether the transaction lost against another one: a deadlock, a conflict, or a lock that was held too long.
+    /// Whether the transaction lost against another: by a deadlock, a conflict, or a lock that was held too long.
     var isWorthAnotherTry: Bool {
         guard case .server(let state, _, _) = self else { return false }
         return ["40001", "40P01", "55P03"].contains(state)
@@ -114,7 +114,7 @@ enum PostgresFailure: Error, Hashable, Sendable {
     }
 
     /// The session is over. Or its server takes no writes any more, as after a failover. Or its tables or prepared
-    /// statements are gone or others now, as after a backup was put back. The next opening looks at what is there.
+    /// statements are gone or others now, as after a backup was put back. The next opening examines the ledger.
     private static func ends(_ state: String) -> Bool {
         state.hasPrefix("08") || state.hasPrefix("57P")
             || ["0A000", "25006", "25P03", "25P04", "26000", "3D000", "3F000", "42P01", "42703", "42883"].contains(
@@ -149,7 +149,7 @@ struct HostFailure: Hashable, Sendable {
 extension PostgresFailure {
     /// The error of a result; nil for one that libpq made because the connection broke.
     ///
-    /// Messages about data quote it, and messages of triggers may: of these only names are told.
+    /// Messages about data quote the data, and messages of triggers may: of these only names are shown.
     init?(_ result: PostgresResult, statement: Int) {
         guard let state = result.field("C") else { return nil }
         guard ["22", "23", "P0"].contains(state.prefix(2)) else {
@@ -165,8 +165,8 @@ extension PostgresFailure {
     }
 
     /// Reads libpq's message about a connection that did not come about. A line stands for each address that was tried,
-    /// and a server's own answer looks like `FATAL:  28P01: password authentication failed`. The last answer counts;
-    /// where there is none, each address is told.
+    /// and a server's own reply looks like `FATAL: 28P01: password authentication failed`. The last reply counts; where
+    /// there is none, each address is named.
     init(opening message: String) {
         // Lines that begin with a tab are hints.
         let lines = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }

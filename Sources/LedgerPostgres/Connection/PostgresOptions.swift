@@ -2,14 +2,14 @@ import CLibpq
 import Glibc
 public import Ledger
 
-/// Reads the password anew, which may be another one since the last connect. People are told the error's text.
+/// Reads the password anew, which may have changed since the last connect. The error's text is shown to people.
 public typealias PasswordSource = @Sendable () throws(LedgerError) -> String
 
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
 ///
-/// It has the password, if the URL has one, and shows it nowhere. The environment variables of libpq count for what the
-/// URL leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are
-/// refused.
+/// It keeps the URL's password, if there is one, and never shows it. The environment variables of libpq, such as
+/// `PGPASSWORD`, count where the URL leaves something open. The URL alone says where the ledger is: variables that lead
+/// elsewhere are refused.
 struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.
     enum Target: String, CaseIterable, Sendable {
@@ -58,13 +58,13 @@ struct PostgresOptions: Sendable, CustomStringConvertible, CustomReflectable {
     var target: Target
     /// Time for each host.
     var connectTimeout: Duration
-    /// Asked at each connect; nil if the URL or the environment has the password, or nobody asks.
+    /// Asked at each connect; nil if the URL or the environment has the password, or none is needed.
     let password: PasswordSource?
     /// libpq's own names, without those of ``Host``.
     private let values: [String: String]
 
     /// - Throws: `.options` for a URL that cannot be read or makes no sense, two passwords, or an environment that
-    ///   leads elsewhere. The words of libpq are not told: they quote pieces of the URL, and a piece may be of a
+    ///   leads elsewhere. The words of libpq are not shown: they quote pieces of the URL, and a piece may be of a
     ///   password.
     init(
         url: String, password: PasswordSource? = nil, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }

@@ -2,7 +2,7 @@ import CLibpq
 
 /// A statement and its values. Its text stays the same from run to run, because each connection keeps it prepared.
 ///
-/// Each parameter is cast, as in `$1::bigint`: that tells the server its type, and NULL needs none.
+/// Each parameter is cast, as in `$1::bigint`, so the server knows its type. NULL needs none.
 struct PostgresStatement: Sendable {
     let sql: String
     let parameters: PostgresParameters
@@ -25,7 +25,7 @@ struct PostgresStatement: Sendable {
 struct PostgresParameters: Sendable {
     /// Where each value stands; nil for NULL.
     private var values: [Range<Int>?] = []
-    /// Never empty, so that an empty text has an address: libpq takes one without for NULL.
+    /// Never empty, so that an empty text has an address: libpq takes a text without one for NULL.
     private var bytes: [UInt8] = [0]
 
     var count: Int { values.count }

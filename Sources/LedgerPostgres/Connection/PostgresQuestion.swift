@@ -1,4 +1,4 @@
-/// A statement, and how its answer is read.
+/// A statement, and how its reply is read.
 struct PostgresQuestion<Answer> {
     let statement: PostgresStatement
     let read: (PostgresResult) -> Answer

@@ -1,6 +1,6 @@
 import CLibpq
 
-/// The server's answer to one statement, values in binary form. It owns libpq's memory and stays on its connection's
+/// The server's reply to one statement, values in binary form. It owns libpq's memory and stays on its connection's
 /// thread, also when the connection is closed.
 final class PostgresResult {
     private let result: OpaquePointer
@@ -22,7 +22,7 @@ final class PostgresResult {
     var affected: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
     var rows: some Sequence<PostgresRow> { (0..<rowCount).lazy.map { PostgresRow(result: self, index: $0) } }
-    /// Where a statement has put the place of what it was asked for.
+    /// The column in which a statement returns the index of the requested row.
     var lastColumn: Int32 { columnCount - 1 }
     var first: PostgresRow? { rowCount > 0 ? PostgresRow(result: self, index: 0) : nil }
 

@@ -1,8 +1,8 @@
 import Scheduling
 
-/// How long things may take, and what a server must be.
+/// The limits of time, and the requirements of a server.
 struct PostgresSettings: Hashable, Sendable {
-    /// A call, from its first byte to its last answer. The server's limits should end before.
+    /// A call, from its first byte to its last reply. The server's limits should end before.
     var call = Duration.seconds(20)
     /// All of an opening, whatever hosts there are; nil where only each host and call has a limit.
     var opening: Duration?
@@ -10,7 +10,7 @@ struct PostgresSettings: Hashable, Sendable {
     var statement = Duration.seconds(10)
     /// The server ends a wait for another transaction's lock.
     var lock = Duration.seconds(5)
-    /// The server ends a session that keeps a transaction open in silence, so that a frozen worker keeps no locks.
+    /// The server ends a session that is silent within a transaction, so that a frozen worker keeps no locks.
     var idleInTransaction = Duration.seconds(5)
     /// A server without `fsync` forgets commits when its power fails; tests may use one all the same.
     var demandsFsync = true
@@ -28,7 +28,8 @@ struct PostgresSession: Hashable, Sendable {
     private static let oldestServer = 130_000
 
     /// Sets a new connection up in one round trip, and reads back what promises rest on.
-    /// - Throws: `.readOnly` for a server that is not the target; `.unfit` for one that no setting makes a ledger's.
+    /// - Throws: `.readOnly` for a server that is not the target; `.unfit` for a server that no setting makes fit for a
+    ///   ledger.
     init(
         _ connection: PostgresConnection, _ settings: PostgresSettings, _ target: PostgresOptions.Target
     ) throws(PostgresFailure) {
@@ -44,7 +45,7 @@ struct PostgresSession: Hashable, Sendable {
         guard version >= Self.oldestServer else {
             throw .unfit("the server's version is \(version), and the oldest that will do is 13")
         }
-        // A pooler has an id of its own. Settings of a session would be those of whoever comes next.
+        // A pooler has an id of its own. Settings of a session would hold for the next client, too.
         guard found.integer(7) == connection.backend else {
             throw .unfit(PostgresFailure.pooler)
         }
@@ -53,7 +54,8 @@ struct PostgresSession: Hashable, Sendable {
         case .primary: if isStandby { throw .readOnly(isStandby: true) }
         case .readWrite: if isReadOnly { throw .readOnly(isStandby: isStandby) }
         }
-        // Of others a text may have no form; the first id in such letters would stop every worker that reads it.
+        // Another encoding may not have every letter. The first id with such a letter would stop every worker that
+        // reads it.
         let encoding = found.optionalText(6) ?? ""
         guard encoding == "UTF8" else { throw .unfit("the database's encoding is \(encoding), not UTF8") }
         guard let schema = found.optionalText(1) else {
@@ -67,12 +69,12 @@ struct PostgresSession: Hashable, Sendable {
         }
     }
 
-    // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that all tables are found there
-    // or none. Rows are found by indexes only, in their order. Without statistics, as in a ledger's first minutes, the
-    // planner takes large tables for small ones. Then it reads them whole, or sorts what an index has sorted. Tables
-    // are joined in the order in which statements name them, for the same reason. A server notices during a statement
-    // that nobody waits for it any more. It ends no session that is silent or whose transaction is long. Older ones do
-    // not know these settings.
+    // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that either all tables are found
+    // there, or none. Rows are found by indexes only, in their order. Without statistics, as in a ledger's first
+    // minutes, the planner takes large tables for small ones. Then it reads them whole, or sorts what an index has
+    // sorted. Tables are joined in the order in which statements name them, for the same reason. During a statement the
+    // server notices that its client is gone. It ends no session that is silent or whose transaction is long. Older
+    // ones do not know these settings.
     private static let sql = """
         SELECT
             current_setting('server_version_num')::bigint,

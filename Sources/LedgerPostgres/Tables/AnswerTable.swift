@@ -34,7 +34,7 @@ struct AnswerTable {
         return found
     }
 
-    /// Adds answers in the order of their keys, or leaves those that are there.
+    /// Adds answers in the order of their keys; existing ones stay.
     /// - Returns: Whether each is new.
     func insert(_ answers: [NewAnswer], partitions: [TopicPartition: Int64]) throws(PostgresFailure) -> [Bool] {
         guard !answers.isEmpty else { return [] }
@@ -58,7 +58,8 @@ struct AnswerTable {
 
     private static let insertion = AnswerColumns.written.insertion(into: "answers", key: "submission_id, app")
 
-    /// Of repeats alone: a failure that another session has put there meanwhile stays, and the new answer is refused.
+    /// Removes repeats alone: a failure that another session has written there meanwhile stays, and the new answer is
+    /// refused.
     private static let removal = """
         DELETE FROM answers USING unnest($1::text[], $2::text[]) AS gone (s, a)
         WHERE submission_id = s AND app = a AND environment IS NOT NULL
@@ -91,16 +92,16 @@ struct AnswerTable {
     }
 
     func delete(_ places: ClosedRange<Int64>, before: Timestamp) throws(PostgresFailure) -> Int {
-        // The deletion looks at the outbox after the lock is had, so it sees what was owed until then.
+        // The deletion looks at the outbox after it has the lock, so it sees every event owed until then.
         let lock = PostgresStatement("SELECT pg_advisory_xact_lock(\(Self.ageLock))")
         return try connection.run([lock, old("DELETE FROM answers", places, before)]).last?.affected ?? 0
     }
 
-    /// The lock between those who delete failures for their age and those who owe an event that is made from one. Rows
+    /// The lock between sessions that delete failures for their age and sessions that owe a failure's event. Rows
     /// cannot be locked for it: workers have no right to update answers.
     private static let ageLock = 7_305_434_120_911
 
-    /// The failures among some submissions. None of them goes for its age before the transaction ends.
+    /// The failures among some submissions. None of them is deleted for its age before the transaction ends.
     func failures(among keys: [SubmissionKey]) throws(PostgresFailure) -> Set<SubmissionKey> {
         guard !keys.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.text, .text])

@@ -24,7 +24,7 @@ struct DecidedRows {
         return try connection.run(statement).first?.time(0)
     }
 
-    /// The plan goes by the values: an id finds its index, and all else the rows of the places.
+    /// The plan depends on the values: an id finds its index, and all other queries read the rows of the places.
     func rows(_ query: DecidedQuery) throws(PostgresFailure) -> [DecidedRow] {
         guard let table = query.table else { return [] }
         let (sql, parameters) = Self.statement(query, of: table)
@@ -39,7 +39,7 @@ struct DecidedRows {
     ) -> (sql: String, parameters: PostgresParameters) {
         let name = table.name
         let areThere = "\(name).sequence BETWEEN $1::bigint AND $2::bigint"
-        // Without statistics the planner thinks that few rows are there, and would read all of them for a submission's.
+        // Without statistics the planner expects few rows, and would read all of them to find a submission's.
         var conditions = [query.submissionID == nil ? areThere : "(\(areThere)) IS TRUE", query.isOfState]
         var parameters = PostgresParameters()
         parameters.integer(query.places.lowerBound)

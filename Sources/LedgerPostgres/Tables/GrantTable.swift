@@ -11,7 +11,7 @@ struct GrantTable {
     /// transaction or its key is taken.
     /// - Parameters:
     ///   - partitions: The numbers of their origins' partitions.
-    ///   - arbiter: The one key that may be taken; nil for any. That another one is taken is an error then.
+    ///   - arbiter: The only key that may be taken; nil for any. That another one is taken is an error then.
     /// - Returns: Whether each is new, in the order that was given. The unique indexes decide.
     func insert(
         _ grants: [NewGrant], partitions: [TopicPartition: Int64], arbiter: String? = nil
@@ -25,9 +25,8 @@ struct GrantTable {
         return Self.flags(grants, results[1])
     }
 
-    /// Tries grants again that were refused although no row has their keys. Their numbers are other rows': the sequence
-    /// is behind its table, as in a copy that it did not come along to. The server says so once no other key may be in
-    /// the way.
+    /// Tries grants again that were refused although no row has their keys. Other rows have their numbers: the sequence
+    /// is behind its table, as in a copy without sequences. The server says so once no other key may be in the way.
     /// - Throws: `40001` where one is added: a number that is free is found by another try.
     func explain(_ refused: [NewGrant], partitions: [TopicPartition: Int64]) throws(PostgresFailure) {
         guard try insert(refused, partitions: partitions, arbiter: "(transaction_id, environment)").contains(true)
@@ -92,9 +91,9 @@ struct GrantTable {
         """
     }
 
-    /// The column of the partition has the place of the ownership at first. The few partitions are looked at for each
-    /// row, which OFFSET keeps. The other way round all rows with their columns are gone through for each partition,
-    /// and that took half of the statement's time.
+    /// The column of the partition has the ownership's index at first. For each row the few partitions are searched:
+    /// OFFSET keeps that order. The other order goes through all rows and their columns for each partition, which took
+    /// half of the statement's time.
     private static let fastInsertion = """
         WITH owned AS MATERIALIZED (
             SELECT place, partitions.number
@@ -221,7 +220,7 @@ struct GrantTable {
         try found(ranges.map { $0.statement("\(GrantColumns.selection) WHERE") })
     }
 
-    /// Tables are joined in the order in which they are written, so what is asked for stands first.
+    /// Tables are joined in the written order, so the table of requested keys stands first.
     private static func select(
         _ arrays: String, _ condition: String, _ columns: PostgresColumns, rest: String = ""
     ) -> PostgresStatement {
@@ -241,7 +240,7 @@ struct GrantTable {
         return found
     }
 
-    /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.
+    /// The apps among these of which the ledger has granted purchases, or has submissions in `retries`.
     func ours(_ apps: Set<BundleID>) throws(PostgresFailure) -> Set<BundleID> {
         guard !apps.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.text])

@@ -9,7 +9,7 @@ struct GroupTable {
             .map { GroupColumns.group($0) }
     }
 
-    /// - Returns: The group that it belongs to from now on, which may be that of a worker that was quicker.
+    /// - Returns: The group that it belongs to from now on, perhaps that of a quicker worker.
     func bind(to group: ConsumerGroup) throws(PostgresFailure) -> ConsumerGroup {
         try run("ON CONFLICT (one) DO NOTHING", group)
         return try self.group() ?? group

@@ -30,7 +30,7 @@ extension WrittenColumns {
         }
     }
 
-    /// An insertion of rows, in their order, that leaves those which are there.
+    /// An insertion of rows, in their order. Existing rows stay.
     /// - Parameters:
     ///   - key: The columns that are unique. Any other conflict, such as of a number that is given again, is an error: it
     ///     must drop no row in silence.

@@ -6,7 +6,7 @@ struct KnownRows<Row> {
     var known: [Row] = []
     var later = 0
 
-    /// The rows of an answer by their submissions, in its order.
+    /// The rows of a reply by their submissions, in its order.
     static func bySubmission<Column: RecordColumn>(
         _ result: PostgresResult, _: Column.Type, _ read: (PostgresRow) -> Row?
     ) -> [SubmissionKey: Self] {

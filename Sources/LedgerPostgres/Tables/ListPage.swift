@@ -80,7 +80,7 @@ struct ListPage<Row> {
     /// The text of a page, with names for the sequence that it begins before, its limit and its values.
     private func sql(before: String, limit: String, value: (Int) -> String) -> String {
         let isBefore = "\(form.table).sequence < \(before)"
-        // The planner thinks that a third of the table is before a value that it does not see. It would read the index
+        // The planner assumes that a third of the table is before a value that it does not see. It would read the index
         // of the sequence for that.
         var conditions = [form.plan == .few ? "(\(isBefore)) IS TRUE" : isBefore, form.condition]
         for (index, filter) in form.filters.enumerated() {
@@ -121,7 +121,7 @@ struct ListPage<Row> {
         ) { columns.add(to: &$0) }
     }
 
-    /// Which pages are asked for together: places in an array, those with plans of their own alone and last.
+    /// Which pages are asked for together: indices of an array, with each page with a plan of its own alone and last.
     fileprivate static func groups(_ pages: [Self]) -> [[Int]] {
         let together = Dictionary(grouping: pages.indices.filter { !pages[$0].isAlone }) { pages[$0].form }
         return together.values.sorted { $0[0] < $1[0] } + pages.indices.filter { pages[$0].isAlone }.map { [$0] }
@@ -135,8 +135,8 @@ struct ListPage<Row> {
         rows.sorted { $0.integer(sequence) > $1.integer(sequence) }
     }
 
-    /// The rest that is still to be asked for. A page that is not full is the last one, so as many rows follow as were
-    /// left out.
+    /// The rest that is still to be asked for. A page that is not full is the last one, so only the left out rows
+    /// follow.
     fileprivate func rest(after rows: [PostgresRow], read count: Int) -> Self? {
         guard count < limit, rows.count == limit, let last = rows.last else { return nil }
         return Self(

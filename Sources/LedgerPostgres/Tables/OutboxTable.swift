@@ -10,11 +10,12 @@ struct OutboxTable {
         for statement in Self.insertion(rows, now: now) { _ = try connection.run(statement) }
     }
 
-    /// Statements that add rows, or leave those that are there. A row about a submission that waits is told anew if a
-    /// worker is telling it: it tells something else now. That worker's report finds no row under its lease.
+    /// Statements that add rows, or leave those that are there. If a worker is publishing a waiting submission's row,
+    /// the row is published anew, because it has another content now. That worker's report finds no row under its
+    /// lease.
     ///
-    /// Such a row is locked even if it stays as it is. Else a worker could take it before this is committed, and tell
-    /// what is no more. One that another session is about to add is waited for, and locked as well.
+    /// Such a row is locked even if it stays as it is. Else a worker could take it before this is committed, and
+    /// publish a former state. A row that another session is about to add is waited for, and locked as well.
     static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> [PostgresStatement] {
         var (waiting, others): ([NewOutboxRow], [NewOutboxRow]) = ([], [])
         var known: Set<OutboxKey> = []
@@ -68,8 +69,8 @@ struct OutboxTable {
     /// take are left to it.
     ///
     /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
-    /// would stay in front of all others. An event is owed no more if its submission no longer waits, or if its failure
-    /// was pruned or erased.
+    /// would stay in front of all others. An event is no longer owed if its submission does not wait any more, or if
+    /// its failure was pruned or erased.
     func take(_ request: OutboxRequest, now: Timestamp) throws(PostgresFailure) -> [OutboxItem] {
         let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []

@@ -8,7 +8,7 @@ struct OwnershipTable {
     // MARK: Writing for a partition
 
     /// The numbers of partitions that belong to these generations. Until the transaction's end nobody can take them
-    /// over; the checkpoints that are written meanwhile change nothing of it.
+    /// over. Checkpoints that are written meanwhile do not matter.
     func owned(_ ownerships: Set<PartitionOwnership>) throws(PostgresFailure) -> [PartitionOwnership: Int64] {
         guard !ownerships.isEmpty else { return [:] }
         let ownerships = ownerships.sorted { $0.partition < $1.partition }
@@ -33,7 +33,7 @@ struct OwnershipTable {
     /// The one order in which rows of `partitions` are locked.
     static let order = "ORDER BY topic, partition"
 
-    /// Ownerships by their places, as the statement of a write on the fast path joins them, too.
+    /// Ownerships by their indices, as the statement of a write on the fast path joins them, too.
     static func columns(_ ownerships: [PartitionOwnership]) -> PostgresColumns {
         var columns = PostgresColumns(types: [.integer, .text, .integer, .integer])
         for (place, ownership) in ownerships.enumerated() {
@@ -122,7 +122,7 @@ struct OwnershipTable {
         let refused = try refused(Set(requests.filter(\.isTopicCommitted).map(\.ownership.partition)))
         let requests = requests.sorted { $0.ownership.partition < $1.ownership.partition }
         let taken = requests.filter { !refused.contains($0.ownership.partition) }
-        // The highest origins are read by later statements than the locks: a write that was under way is visible to
+        // The highest origins are read by statements after those of the locks: a write that was under way is visible to
         // them.
         let results = try connection.run(
             requests.map { Self.make($0.ownership.partition) } + taken.flatMap(Self.taking)
@@ -214,13 +214,13 @@ struct OwnershipTable {
 
     // MARK: Operators
 
-    /// Makes partitions known, at the group's offsets, whose offsets stop a worker. Others are known, or read from the
-    /// oldest record, and no offset of the group's may pass over what they hold. One that was refused and has no offset
-    /// is read from the oldest record as well.
+    /// Makes the partitions whose offsets stop a worker known, at the group's offsets. Other partitions are known, or
+    /// read from the oldest record, and no offset of the group may pass over their records. A refused partition without
+    /// an offset is read from the oldest record as well.
     func accept(_ committed: [TopicPartition: Int64]) throws(PostgresFailure) {
         try lock(Set(committed.keys.map(\.topic)))
         let refused = try refused(Set(committed.keys)).sorted()
-        // Of a topic whose committed partitions are all known, too: another of it may be what stops the workers.
+        // Also for a topic whose committed partitions are all known: another partition of it may stop the workers.
         for topic in Set(committed.keys.map(\.topic)).sorted() {
             _ = try connection.run(
                 PostgresStatement(

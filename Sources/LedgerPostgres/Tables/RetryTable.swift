@@ -82,7 +82,7 @@ struct RetryTable {
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(PostgresFailure) -> [DueRetry] {
         guard request.limit > 0, bytes > 0 else { return [] }
-        // A row that another worker has is due at its lease's end, and not before the breaker's closing.
+        // A row that another worker has is due at its lease's end, and not before the breaker closes.
         let isDue =
             request.beforeDue ? "(leased_until IS NULL OR leased_until <= $2::bigint)" : "due_at <= $2::bigint"
         let most = bytes
@@ -119,8 +119,8 @@ struct RetryTable {
             """
     }
 
-    /// Leases the row that is suspect with its next taking and due for longest; nil if there is none. One that is held
-    /// has no lease that could end.
+    /// Leases the longest due row that is suspect with its next taking; nil if there is none. A held row has no lease
+    /// that could end.
     func takeSuspect(now: Timestamp) throws(PostgresFailure) -> DueRetry? {
         try lease(
             """
@@ -156,7 +156,7 @@ struct RetryTable {
 
     /// Runs a statement that takes rows, and reads them.
     /// - Parameters:
-    ///   - sql: Has ``leasing``, and returns each row's sequence, lease, takings and place.
+    ///   - sql: Has ``leasing``, and returns each row's sequence, lease, takings and index.
     ///   - bind: Gives the parameters behind the first.
     private func lease(
         _ sql: String, now: Timestamp, _ bind: (inout PostgresParameters) -> Void

@@ -1,4 +1,4 @@
-/// Elements in numbered slots that are used again, so that nothing is allocated for each.
+/// Elements in numbered slots that are reused, so that an element needs no allocation.
 ///
 /// A token names a slot and one use of it. A slot counts its uses, odd while it is taken. So a token of an earlier use
 /// is recognised, until one slot has been used two thousand million times.

@@ -1,6 +1,6 @@
 public import Ledger
 
-/// The core's bounds. All else is fixed in the parts. Workers leave those of calls and batches as they are; runs of the
+/// The core's bounds. All else is fixed in the parts. Workers use the defaults of calls and batches. Runs of the
 /// simulation make them small, so that they are met.
 public struct CoreSettings: Hashable, Sendable {
     /// Most submissions read or taken from the ledger and not complete, and rows of the outbox worked on.
@@ -15,13 +15,13 @@ public struct CoreSettings: Hashable, Sendable {
     public var rowsPerBatch = 1024
     /// Most bytes of records that one batch puts into `retries`; a larger one goes alone.
     public var bytesPerBatch: Int64 = 4 << 20
-    /// Most events that one call to the ledger owes; the others are next.
+    /// Most events that one call puts into the outbox; the others follow.
     public var owedPerCall = 500
     /// At so many rows in the outbox, outcomes wait for the broker instead.
     public var outboxRows = 100_000
     /// Most rows of one target that one call takes from the outbox.
     public var outboxRowsPerTarget = 256
-    /// Most endpoints of which one call takes due rows; the others are next.
+    /// Most endpoints of which one call takes due rows; the others follow.
     public var endpointsPerCall = 64
     /// Most held rows that one call takes.
     public var heldPerCall = 16
@@ -38,7 +38,7 @@ public struct CoreSettings: Hashable, Sendable {
 
     public init() {}
 
-    /// Allows so many calls at once to one endpoint, and as many submissions in flight as these need at least.
+    /// Allows so many calls at once to one endpoint, and at least as many submissions in flight as these need.
     public mutating func allow(calls: Int) {
         callsPerEndpoint = calls
         inFlight = max(inFlight, calls * InFlightLimit.submissionsPerCall)

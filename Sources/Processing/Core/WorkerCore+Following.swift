@@ -3,7 +3,7 @@ public import Contract
 /// A submission in flight, for people who follow it.
 public struct FollowedSubmission: Sendable {
     public let token: SubmissionToken
-    /// The origin that it came from; nil while a checker has its record, and once its decision is written.
+    /// Its origin; nil while a checker has its record, and once its decision is written.
     public let origin: Origin?
     /// Its state, as the documentation of the core names it.
     public let state: String
@@ -30,6 +30,6 @@ extension WorkerCore {
         return isPassed || entry.tracker.isComplete(origin.offset)
     }
 
-    /// The submission that an event is told for; nil for a row of the outbox.
+    /// The submission whose event it is; nil for a row of the outbox.
     public func submission(of event: PublishToken) -> SubmissionToken? { publisher.submission(of: event) }
 }

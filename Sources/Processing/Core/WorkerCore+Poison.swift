@@ -1,14 +1,15 @@
 import Ledger
 
-/// Checks that may be what ends workers: each begins behind a mark in the ledger, one at a time over all partitions and
-/// rows. Otherwise, if another check ended the worker, the marked one would be blamed.
+/// Checks that may end workers. Each begins behind a mark in the ledger, one at a time over all partitions and rows.
+/// Otherwise, if another check ended the worker, the marked one would be blamed.
 ///
-/// A record that is read alone, or a suspect row, is marked anew for each of its checks. These are the first one, the
-/// one of Apple's reply, and the one of its signature on the way to `retries`. The mark goes with the end of a check,
-/// because Apple may be away for hours in between. The count of ended workers goes when it needs no check any more.
+/// A record that is read alone, or a suspect row, is marked anew for each of its checks. These are the first check,
+/// that of Apple's reply, and that of the signature on the way to `retries`. The mark is deleted with the end of a
+/// check, because Apple may be away for hours in between. The count of ended workers is deleted when the record or row
+/// needs no check any more.
 extension WorkerCore {
-    /// Continues what is marked or waits for its mark. Once a stop awaits checks no longer, the mark of one that has
-    /// not ended stays.
+    /// Continues records and rows that are marked or wait for their mark. Once a stop does not wait for checks any
+    /// more, the mark of an unfinished check stays.
     mutating func continueMarked() {
         guard stop.mayCall else { return }
         for index in partitions.table.indices where partitions.table[index].poison.isActive {

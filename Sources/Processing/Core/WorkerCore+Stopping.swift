@@ -23,7 +23,7 @@ extension WorkerCore {
     }
 
     /// The last calls to the ledger return leases, write checkpoints and sign the worker off, once all owed events are
-    /// written. A ledger that is away is not waited for on account of the sign: that ends by itself.
+    /// written. The stop does not wait for a ledger that is away to delete the sign, which ends by itself.
     private mutating func endCheckpoints() {
         guard !publisher.hasOwed, !turn.ledgerCalls.isUnderWay(.owe), !turn.ledgerCalls.isUnderWay(.checkpoint) else {
             return

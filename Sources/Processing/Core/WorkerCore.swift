@@ -2,12 +2,12 @@ public import Contract
 import Ledger
 public import Scheduling
 
-/// Decides which submissions are read, checked, asked about, written, told and tried again, and when.
+/// Decides which submissions are read, checked, asked about, written, published and tried again, and when.
 ///
 /// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in inputs
 /// (``handle(_:at:wall:into:)``), take the actions at the end of each turn (``endTurn(at:wall:into:)``), and carry them
-/// out. It is made of machines that do not know each other. It hands each input to its machine, and routes what one
-/// machine tells another (`Signal`). The states of a submission are listed at `FlightState`, those of a partition at
+/// out. It consists of machines that do not know each other. It hands each input to its machine, and routes messages
+/// between machines (`Signal`). The states of a submission are listed at `FlightState`, those of a partition at
 /// `PartitionState`.
 ///
 /// One thread owns it. Its memory is bounded by ``CoreSettings``.
@@ -123,7 +123,7 @@ public struct WorkerCore: ~Copyable {
 
     public var isLedgerAway: Bool { outage.since != nil }
 
-    /// How long ago the outcome was written that an event tells; nil for one that the outbox owes.
+    /// How long ago an event's outcome was written; nil for an event that the outbox owes.
     public func age(of event: PublishToken, at now: Instant) -> Duration? { publisher.age(of: event, at: now) }
 
     // MARK: Signals

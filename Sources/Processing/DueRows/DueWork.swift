@@ -4,8 +4,8 @@ import Scheduling
 
 /// The machine of due rows: when the ledger is asked for rows of `retries`, and for which endpoints.
 ///
-/// Samples and this worker's own writes tell which endpoints have rows, so an idle worker asks for nothing. Rows of
-/// other workers, and rows whose due time is not remembered here, are looked for after each sample.
+/// Samples and this worker's own writes show which endpoints have rows, so an idle worker asks for nothing. Each sample
+/// is followed by a look for rows of other workers, and for rows whose due time is not remembered here.
 struct DueWork {
     /// The rows that one call takes at most.
     struct Room {
@@ -66,7 +66,7 @@ struct DueWork {
 
     // MARK: Calls
 
-    /// Asks for due rows: per endpoint as many as its gate may start, and only probes if it is away.
+    /// Asks for due rows: for each endpoint as many as its gate may start, and only probes if it is away.
     mutating func take(_ room: Room, _ gates: inout GateTable, _ turn: inout Turn) {
         let now = turn.now
         if room.isWorthACall, hasRoomForMore(&gates, at: now) { schedule(at: now) }

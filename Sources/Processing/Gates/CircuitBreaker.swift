@@ -8,7 +8,8 @@ import Scheduling
 ///                +----------+-----------+
 ///
 /// While it is open nothing is called and no attempt is counted. A few probes find out when the endpoint answers again.
-/// Then the calls increase step by step, because all waiting calls at once would overload a service that just came up.
+/// Then the calls increase step by step, because all waiting calls at once would overload a service that has just
+/// started.
 struct CircuitBreaker: Sendable {
     /// The raw values label metrics and logs.
     enum Phase: String, Hashable, Sendable, CaseIterable {
@@ -61,10 +62,10 @@ struct CircuitBreaker: Sendable {
     private var ceiling: Int
     private var state = State.closed
     private var era: UInt64 = 0
-    /// All calls that ended lately, and those of them that were no retries.
+    /// All calls that ended lately, and the first attempts among them.
     private var all: CallCounts
     private var fresh: CallCounts
-    /// First attempts that failed since the last reply, and those that began since then.
+    /// First attempts since the last reply: those that failed, and those that began.
     private var failuresInARow = 0
     private var begunInARow = 0
     /// When a first attempt was last answered, and how many failed since: kept through all phases.
@@ -99,7 +100,7 @@ struct CircuitBreaker: Sendable {
     /// Whether submissions that need the target must wait.
     var isAway: Bool { phase == .open || phase == .halfOpen }
 
-    /// Whether it is known to be away. A pause whose end nobody has used for a probe says nothing for long.
+    /// Whether it is known to be away. If nobody has probed since its pause ended, that says nothing after some time.
     func isKnownAway(at now: Instant) -> Bool {
         switch state {
         case .open: true
@@ -108,7 +109,7 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// The phase as people are told of it. A half-open one that nobody has used for long is no trouble: where nothing
+    /// The phase for metrics and alerts. A half-open breaker that nobody has used for long is no trouble: where nothing
     /// is to be asked, its alert would never end.
     func shownPhase(at now: Instant) -> Phase { isAway && !isKnownAway(at: now) ? .closed : phase }
 
@@ -152,7 +153,6 @@ struct CircuitBreaker: Sendable {
         max(1, ceiling >> (Policy.rampSteps - step))
     }
 
-    /// A call is made.
     /// - Parameter isRetry: whether it is, or may be, made for a submission whose former attempt failed.
     mutating func began(isRetry: Bool, at now: Instant) -> Pass {
         all.begin(at: now)
@@ -183,7 +183,7 @@ struct CircuitBreaker: Sendable {
     }
 
     /// Doubles the share once for each interval that passed, and closes at the end. Slow replies and late failures keep
-    /// the share as it is, because each doubling would bring enough new calls to hide them.
+    /// the share as it is: each doubling brings enough new calls to hide them.
     private mutating func climb(from step: Int, since: Instant, to now: Instant) {
         let judged = onlyFirstTriesJudge(now) ? fresh.total : all.total
         let isDoubtful =
@@ -201,7 +201,6 @@ struct CircuitBreaker: Sendable {
         state = .ramping(step: step + intervals, since: since + Policy.rampInterval * intervals)
     }
 
-    /// A call ended.
     /// - Parameters:
     ///   - isRetry: whether it was made for a submission whose former attempt failed.
     ///   - took: how long the call itself took.
@@ -343,7 +342,7 @@ extension CircuitBreaker {
     enum Policy {
         /// Length of the window that error share and latency are measured over.
         static let window: Duration = .seconds(10)
-        /// Fewest calls in the window that say anything: first attempts, or if there are fewer of them all calls.
+        /// Fewest calls in the window for a conclusion: first attempts, or all calls if there are fewer first attempts.
         static let leastCalls = 20
         /// Calls stop when so many of them failed.
         static let failureShare = 0.5
@@ -366,7 +365,7 @@ extension CircuitBreaker {
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
         /// Shortest pause that a target may ask for. A shorter or past one would not hold back many callers.
         static let shortestPause: Duration = .seconds(1)
-        /// For this long after a pause the target counts as away while no probe has ended: longer than a call may take.
+        /// For so long after a pause the target counts as away while no probe has ended. A call may not take as long.
         static let silenceHolds: Duration = .seconds(150)
         /// Probes under way at most; all but one may be retries.
         static let probes = 2

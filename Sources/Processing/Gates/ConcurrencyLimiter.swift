@@ -5,12 +5,13 @@ import Scheduling
 /// Pure.
 ///
 /// Two limits hold, and the smaller one counts. One is by latency, a gradient as in Netflix's concurrency-limits. It
-/// shrinks in proportion to the excess of latency over the usual one. While it is used up, it grows by its square root
-/// or a tenth, whichever is more. The usual latency follows faster replies at once and slower ones within minutes. If
-/// the fewest calls are as slow, it follows within seconds, because our calls then do not cause the slowness.
+/// shrinks in proportion to the excess of latency over the usual one. While the limit is used up, it grows by its
+/// square root or a tenth, whichever is more. The usual latency follows faster replies at once and slower ones within
+/// minutes. If the fewest calls are as slow, it follows within seconds, because our calls then do not cause the
+/// slowness.
 ///
 /// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low
-/// and grows by one with each brisk reply. After a minute it comes down to twice what was used. Each call beyond those
+/// and grows by one with each brisk reply. After a minute it comes down to twice the used calls. Each call beyond those
 /// of the last minute opens a connection. Thousands of handshakes at once last longer than a connection may take, and
 /// then all of them fail.
 struct ConcurrencyLimiter: Sendable {
@@ -69,7 +70,6 @@ struct ConcurrencyLimiter: Sendable {
 
     var value: Int { Int(min(byLatency, byUse)) }
 
-    /// A call is made.
     /// - Parameter inFlight: calls under way, this one included.
     mutating func began(inFlight: Int) {
         used.calls = max(used.calls, inFlight)
@@ -82,7 +82,6 @@ struct ConcurrencyLimiter: Sendable {
         used = (inFlight, now)
     }
 
-    /// A call ended.
     /// - Parameter inFlight: calls under way, this one included.
     mutating func ended(_ outcome: CallOutcome, took: Duration, inFlight: Int, at now: Instant) {
         switch outcome {

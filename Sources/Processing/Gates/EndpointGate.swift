@@ -1,20 +1,20 @@
 public import Contract
 import Scheduling
 
-/// Somebody else's service, as far as this worker may call it.
+/// A service of Apple's or of the platform's that this worker calls.
 public enum GateKey: Hashable, Sendable {
     case apple(Endpoint)
     /// An app's fulfilment service.
     case service(BundleID)
 }
 
-/// The submissions in flight, as far as gates ask about them.
+/// The questions of gates about submissions in flight.
 protocol WaitingSubmissions {
     /// Whether a submission still waits for its gate.
     func isWaiting(_ token: SubmissionToken) -> Bool
 }
 
-/// Decides which calls to one endpoint are made now, and keeps the submissions that wait for theirs.
+/// Decides which calls to one endpoint are made now, and keeps the submissions that wait for their calls.
 ///
 /// A circuit breaker decides whether the endpoint is called at all. A concurrency limiter bounds the calls at once, a
 /// rate limiter the calls a second, and a budget the retries among them.
@@ -37,10 +37,9 @@ struct EndpointGate: Sendable {
 
     /// One of so many calls is a first attempt while both first attempts and retries wait.
     private static let firstTurn = 4
-    /// Longest time that a submission may have to wait for the rate limit in memory, and a follow-up call for the end
-    /// of an outage.
+    /// Longest wait in memory: of a submission for the rate limit, and of a follow-up call for the end of an outage.
     private static let longestWait: Duration = .seconds(30)
-    /// While gates are crowded, one that has answered nothing for so long counts as away.
+    /// While gates are crowded, an endpoint that has answered nothing for so long counts as away.
     static let silence: Duration = .seconds(1)
 
     let key: GateKey
@@ -59,20 +58,20 @@ struct EndpointGate: Sendable {
     /// Submissions that wait in the delay queue to repeat their attempt here.
     var delayed = 0
     private var turn = 0
-    /// Whether, since the latest end of a call, it had no place for a retry while it was half-open.
+    /// Whether it has refused a retry while it was half-open, since the latest end of a call.
     private var hasRefusedRetry = false
     /// The moment of the latest reply, or of the end of the latest time without calls and waiting submissions.
     private var lastSign = Instant(nanoseconds: 0)
-    /// Since this moment its rows of `retries` are taken before they are due, because it answers again. Nil if only due
-    /// rows are taken.
+    /// From this moment on its rows of `retries` are taken before they are due, because it answers again. Nil if only
+    /// due rows are taken.
     var takesEarlySince: Timestamp?
     var takesEarly: Bool { takesEarlySince != nil }
     /// The words of the latest failed call; nil once one was answered while nothing was wrong.
     var fault: String?
-    /// Of a service: the words and moment of the latest failed call since it was in trouble. Other calls that are
-    /// answered leave it, because one grant's calls may fail alone.
+    /// Of a service: the words and moment of the latest failed call since it was in trouble. Answers to other calls do
+    /// not clear it, because one grant's calls may fail alone.
     var latestFault: (words: String, at: Instant)?
-    /// Since when it is in trouble, as people were told, and when they were told last.
+    /// Since when it is in trouble, as the log says, and when the log said so last.
     var troubledSinceTold: Instant?
     var troubleToldAt: Instant?
     /// Whether due rows were asked for as its probes, since its latest pause ended.
@@ -91,7 +90,8 @@ struct EndpointGate: Sendable {
 
     /// Submissions and calls that it keeps in memory.
     var held: Int { waiting + inFlight + delayed }
-    /// The ones among them that count against the allowance of all gates: calls for grants have the outbox's.
+    /// The submissions among them that count against the allowance of all gates. Calls for grants have the outbox's
+    /// allowance.
     var heldSubmissions: Int { service == nil ? held : 0 }
     /// Whether time or work elsewhere may change something.
     var hasWork: Bool { held > 0 || breaker.phase != .closed || takesEarly }
@@ -102,7 +102,7 @@ struct EndpointGate: Sendable {
         if rate == nil { rate = RateLimiter(rate: next) } else { rate?.change(to: next) }
     }
 
-    /// Allows another number of calls at once, and forgets what was learnt about the right one.
+    /// Allows another number of calls at once, and forgets the learnt limit.
     mutating func allow(calls most: Int) {
         guard most != allowed else { return }
         allowed = most
@@ -160,7 +160,7 @@ struct EndpointGate: Sendable {
         breaker.isAway || areCrowded && isSilent(at: now) || isTooSlow
     }
 
-    /// Whether a follow-up call has waited, or will wait, for so long that its attempt may as well begin anew.
+    /// Whether a follow-up call has waited, or will wait, so long that its attempt may as well begin anew.
     func isAwayForLong(at now: Instant) -> Bool {
         guard breaker.isAway, let since = breaker.troubledSince else { return false }
         return max(now, breaker.nextMoment ?? now) - since > Self.longestWait
@@ -171,7 +171,7 @@ struct EndpointGate: Sendable {
     /// The rate limit means more than half a minute for the last one that waits.
     private var isTooSlow: Bool { rate.map { $0.wait(for: waiting) > Self.longestWait } ?? false }
 
-    /// How many may wait for it while it is away: enough to find out whether it is back.
+    /// How many may wait for it while it is away: enough to notice its return.
     var probes: Int {
         isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreaker.Policy.repliesToRamp
     }
@@ -222,7 +222,7 @@ struct EndpointGate: Sendable {
     /// wait. A few may wait here to be its probes.
     ///
     /// The retry budget counts when the rows are asked about, because it does not bound first attempts. Delayed
-    /// submissions do not count: with `retries` full they wait until due rows have left it, and these would wait for
+    /// submissions do not count. With `retries` full they wait until due rows have left it, and due rows would wait for
     /// them.
     mutating func dueRoom(at now: Instant) -> Int {
         advance(to: now)
@@ -233,8 +233,9 @@ struct EndpointGate: Sendable {
 
     /// Rows of the outbox that may be taken for it: as many as ``pass(_:at:)`` lets go, because none waits here.
     ///
-    /// While it is half-open a place may be left that is no retry's. A row is taken for it, and if that is a retry, no
-    /// further one before a call has ended. It would be leased and given back again and again.
+    /// While it is half-open, a probe may be left that must not be a retry. A row is taken for it. If the row turns out
+    /// a retry, no further one is taken before a call has ended. Else rows would be leased and given back again and
+    /// again.
     mutating func callRoom(at now: Instant) -> Int {
         advance(to: now)
         let room = breaker.room(inFlight: inFlight, limit: limiter.value, isRetry: true)
@@ -242,8 +243,8 @@ struct EndpointGate: Sendable {
         return breaker.room(inFlight: inFlight, limit: limiter.value, isRetry: false)
     }
 
-    /// Whether ``callRoom(at:)`` is worth a call to the ledger: a quarter of its calls, or a place for a probe. Else
-    /// each end of a call of a busy one would be followed by a look for one row.
+    /// Whether ``callRoom(at:)`` is worth a call to the ledger: room for a quarter of its calls, or for a probe. Else
+    /// each end of a call of a busy gate would lead to a look for one row.
     mutating func isCallRoomWorthACall(at now: Instant) -> Bool {
         let room = callRoom(at: now)
         return room > 0 && (breaker.isAway || room * 4 >= room + inFlight)
@@ -283,7 +284,6 @@ struct EndpointGate: Sendable {
         return Pass(lane: lane, breaker: breaker.began(isRetry: lane != .first, at: now))
     }
 
-    /// A call ended.
     /// - Parameters:
     ///   - isRetry: whether an attempt for its submission failed before.
     ///   - unit: a random number in `0..<1`.

@@ -2,12 +2,11 @@ import Contract
 import Scheduling
 
 /// The gates of all endpoints. Together those of Apple's hold at most half of the in-flight limit. Once half of that is
-/// used, one that is silent holds nobody but its calls, so that reading goes on.
+/// used, a silent gate keeps only its calls under way, so that reading goes on.
 ///
 /// There may be thousands, one for each app's key; only those with work are looked at in a turn.
 struct GateTable {
-    /// Calls to one endpoint that does not answer hold no more than such a part of the records that wait for all of
-    /// them.
+    /// Calls to one silent endpoint hold at most this part of all gates' records.
     private static let callShare = 3
 
     let mostCalls: Int
@@ -24,8 +23,8 @@ struct GateTable {
 
     var count: Int { gates.count }
 
-    /// The gate's index, which never changes. An endpoint that the configuration does not name has a gate, too, because
-    /// rows may wait for an app that is no longer configured.
+    /// The gate's index, which never changes. An endpoint outside the configuration has a gate, too, because rows may
+    /// wait for an app that is no longer configured.
     mutating func index(of key: GateKey) -> Int {
         if let index = indices[key] { return index }
         gates.append(EndpointGate(key: key, rate: nil, mostCalls: mostCalls))

@@ -7,7 +7,7 @@ import Scheduling
 struct RetryBudget: Sendable {
     /// Retries that each first attempt pays for.
     static let share = 0.1
-    /// Part of the most calls at once that can be retried in a burst, and every second without any first attempt.
+    /// The part of the most calls at once that may be retries in a burst, and in every second without a first attempt.
     /// Otherwise nothing would advance where every submission has failed once.
     static let burstShare = 0.25
     static let leastBurst = 10.0
@@ -28,7 +28,7 @@ struct RetryBudget: Sendable {
 
     /// When the next retry may be made, if no first attempt pays for it sooner.
     var nextMoment: Instant {
-        // Rounded up, so that it is there when the moment has come.
+        // Rounded up, so that the permission is there at the moment.
         filledAt + .seconds(max(0, 1 - tokens) / burst) + .milliseconds(1)
     }
 

@@ -100,7 +100,7 @@ public struct PublishTask: Sendable {
     public let event: Event
 }
 
-/// A grant to tell an app's fulfilment service.
+/// A grant to call an app's fulfilment service for.
 public struct CallTask: Sendable {
     public let token: OutboxToken
     public let grant: Grant
@@ -110,28 +110,28 @@ public struct CallTask: Sendable {
 
 /// Why the core is done.
 public enum StopReason: Hashable, Sendable {
-    /// It was told to stop. The next owners of the partitions read incomplete records again.
+    /// A stop was ordered. The next owners of the partitions read incomplete records again.
     case clean
-    /// The ledger knows nothing of a partition whose offsets the group has committed: exit with 78 until an operator
+    /// The ledger knows nothing of a partition whose offsets the group has committed. Exit with 78, until an operator
     /// accepts this ledger by its id.
     case forgotten(ledger: String)
     /// The ledger cannot be used: exit with 78.
     case unusable(detail: String)
 }
 
-/// An event that operators should know. Trouble that lasts is told again every ten minutes, and once when it is over.
+/// An event that operators should know. Trouble that lasts is logged every ten minutes, and once when it is over.
 public enum Alert: Hashable, Sendable {
     /// - Parameter fault: the words of the latest failed call; nil if replies only took too long.
     case breakerOpened(Endpoint, fault: String?)
-    /// Told again and again while it lasts, with the rows that wait in `retries` for it.
+    /// Repeated while it lasts, with the rows that wait in `retries` for it.
     case breakerStillOpen(Endpoint, after: Duration, waiting: Int)
     case breakerClosed(Endpoint, after: Duration, waited: Int)
     case calls(CallAlert)
-    /// Rows that were in `retries` when the worker started, and those of them that a person must decide.
+    /// Rows that were in `retries` when the worker started, and those of them that need a person.
     ///
     /// - `oldest`: how long ago the record of the oldest held one came; nil where that is not known.
     case waitingAtStart(Int, held: Int, oldest: Duration?)
-    /// Submissions are held, with the details of most of them. Submissions from before the start are told as lasting.
+    /// Submissions are held, with the details of most of them. Submissions from before the start count as lasting.
     case held(HeldGroup, rows: Int, details: [String])
     case heldOver(HeldGroup, after: Duration)
     /// Rows of the ledger wait that only a later version can work on.
@@ -139,11 +139,11 @@ public enum Alert: Hashable, Sendable {
     case laterVersionOver(after: Duration)
     /// Records went to the quarantine topic since the last time of telling, with the first of them.
     case quarantined(QuarantineReason.Kind, records: Int, example: Origin)
-    /// Paid purchases of a product were left out beside granted ones for this reason, since the last time of telling.
-    /// The example is the first submission.
+    /// Since the last such alert, paid purchases of a product were left out beside granted ones for this reason. The
+    /// example is the first submission.
     case passedOver(BundleID, ProductID, PassedOver.Reason, purchases: Int, example: SubmissionID)
-    /// Submissions wait since the last time of telling, because Apple signed their evidence ahead of this host's clock,
-    /// with the first of them.
+    /// Since the last such alert, submissions wait because Apple signed their evidence ahead of this host's clock; with
+    /// the first of them.
     case signedAhead(submissions: Int, example: SubmissionID)
     /// Submissions failed since the last time of telling, because the apps file lacks their app.
     case appMissing(BundleID, submissions: Int, example: SubmissionID)
@@ -179,7 +179,7 @@ public enum CallAlert: Hashable, Sendable {
     /// An app's fulfilment service is not called for now. Its grants stay owed; nothing else waits for it.
     /// - Parameter fault: the words of the latest failed call; nil if replies only took too long.
     case serviceAway(BundleID, fault: String?)
-    /// Told again and again while it lasts, with the grants that wait for it.
+    /// Repeated while it lasts, with the grants that wait for it.
     case serviceStillAway(BundleID, after: Duration, waiting: Int)
     case serviceAnswers(BundleID, after: Duration, waited: Int)
     /// Some calls to an app's service fail, and too few for it to be away: grants wait for minutes.

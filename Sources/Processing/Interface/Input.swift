@@ -80,7 +80,7 @@ public struct PublishReport: Sendable {
 
     public let token: PublishToken
     public let result: Result
-    /// Why the broker does not take it, for people; nil while it is away, which is told once for all.
+    /// Why the broker does not take it, for people. Nil while the broker is away, which is logged once for all.
     public let cause: String?
 
     public init(token: PublishToken, result: Result, cause: String? = nil) {

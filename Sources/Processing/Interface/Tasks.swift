@@ -9,7 +9,7 @@ public struct CheckTask: Sendable {
         /// - `known`: the outcome that the ledger has for a record of this origin. If the record is of the same app,
         ///   submission and user, it is a redelivery: answer ``CheckResult/known``, and check nothing.
         case record(InputRecord, known: KnownOutcome?)
-        /// A record whose check has ended its worker before: quarantine it unread.
+        /// A record whose check has ended workers: quarantine it unread.
         case quarantine(InputRecord, QuarantineReason)
         /// Check the evidence of a row of `retries`.
         case submission(Submission)
@@ -42,7 +42,7 @@ public enum CheckResult: Sendable {
     /// No submission can be read from the record. It goes to the quarantine topic as the event, or as the stub if the
     /// topic does not take it.
     case unreadable(Event, QuarantineStub, QuarantineReason.Kind)
-    /// The record is the one that has its outcome, with what its app's rules say about copies that a repeat asks for.
+    /// The record is that of the known outcome; with the app's rule for copies that a repeat asks for.
     case known(RepeatPolicy)
     /// It names a submission and a user, and breaks the message contract otherwise.
     case malformed(MalformedSubmission)
@@ -56,11 +56,11 @@ public enum CheckResult: Sendable {
 
 /// The result of checking evidence without a call to Apple.
 public enum LocalCheck: Sendable {
-    /// Any verdict: evidence that verifies, is rejected, was signed ahead of our clock, or needs a key that the app has
-    /// not.
+    /// Any verdict: evidence that verifies, is rejected, was signed ahead of our clock, or needs a key that the app
+    /// lacks.
     case concluded(Verdict)
-    /// Apple has to be asked. Before that the ledger is, where there is a look-up: a grant that answers it spares the
-    /// call.
+    /// Apple has to be asked. Before that the ledger is asked, where there is a look-up: a grant that answers it saves
+    /// the call.
     ///
     /// - `isSigned`: whether Apple's signature on the evidence holds; nil if that was not looked at.
     case ask(Question, lookUp: GrantLookup?, isSigned: Bool?)
@@ -81,7 +81,7 @@ public struct DecisionOptions: Hashable, Sendable {
     }
 }
 
-/// A question to Apple as far as it has come. The core reads its endpoint and hands the rest on.
+/// A question to Apple at its present step. The core reads its endpoint and hands the rest on.
 public struct Question: Sendable {
     public let endpoint: Endpoint
     /// The part that HTTP and checkers read.
@@ -141,7 +141,6 @@ public final class AppsSnapshot: Sendable {
     public let version: Int
     /// Apple's endpoints that submissions of these apps may need.
     public let endpoints: [EndpointLimit]
-    /// Fulfilment services.
     public let services: [ServiceLimit]
     /// The part that HTTP and checkers read; the core does not.
     public let content: any Sendable

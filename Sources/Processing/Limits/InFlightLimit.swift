@@ -1,7 +1,7 @@
-/// Bounds what is in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
+/// Bounds the work in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
 ///
-/// Records, due rows and outbox rows have an allowance each, so that none fills what another needs to drain. Records
-/// that were demanded and have not come yet count, too.
+/// Records, due rows and outbox rows have an allowance each, so that none takes the room that another needs to drain.
+/// Records that were demanded and have not come yet count, too.
 struct InFlightLimit: Sendable {
     /// Where something in flight comes from.
     enum Source: Sendable {
@@ -13,7 +13,7 @@ struct InFlightLimit: Sendable {
         var bytes: Int64 = 0
     }
 
-    /// With so many in flight for each of an endpoint's calls, the endpoint's gate may make all of them at once. Three
+    /// With so many in flight for each of an endpoint's calls, the endpoint's gate may make all calls at once. Three
     /// eighths are records at gates, and one gate makes calls for a third of these.
     static let submissionsPerCall = 8
 
@@ -43,7 +43,7 @@ struct InFlightLimit: Sendable {
     /// The records among them.
     var gateRecordCount: Int { gateCount - dueCount }
 
-    /// Whether records at gates have half of what they may have, in number or in bytes.
+    /// Whether records at gates use half of their allowance, in number or in bytes.
     func isCrowded(recordsAtGates: Int, bytesAtGates: Int64) -> Bool {
         recordsAtGates * 2 >= gateRecordCount || bytesAtGates * 2 >= recordBytes
     }
@@ -97,7 +97,7 @@ struct InFlightLimit: Sendable {
         purchasesInFlight > purchases || room(undecided: undecided) <= 0 || recordBytes <= records.bytes
     }
 
-    /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
+    /// Raises the demand to the rest of the limit, if that is worth a message to the consumer.
     /// - Parameter undecided: records that wait for Apple, or may have to. They may fill the gates' part beside the due
     ///   rows, and demanded records may be more of them.
     mutating func raiseDemand(undecided: Int) -> Demand? {
@@ -120,7 +120,7 @@ struct InFlightLimit: Sendable {
     /// Whether records are asked for that have not been delivered.
     var isDemanding: Bool { demand.records > delivered.records && demand.bytes > delivered.bytes }
 
-    /// Takes back what was asked for and not delivered: nothing more is to come for now.
+    /// Takes back the undelivered demand: nothing more is to come for now.
     mutating func withdrawDemand() -> Demand? {
         guard demand.records > delivered.records else { return nil }
         demand = delivered

@@ -4,10 +4,10 @@ import Ledger
 /// Bounds the bytes that wait in `retries`, over all workers. A sample is taken every ten seconds. Between two samples
 /// a worker adds at most its share of half of the rest.
 ///
-/// There is no bound for one app. Partitions hold records of all apps, so nothing can be read of the others once one
-/// has filled its part.
+/// There is no bound for one app. Partitions hold records of all apps, so once one app has filled its part, the others'
+/// records cannot be read.
 ///
-/// Workers that live have equal shares. One that has used its share asks for a sample earlier. Workers may share a
+/// Workers that live have equal shares. A worker that has used its share asks for a sample earlier. Workers may share a
 /// sample, so only a later one than the last gives a new share.
 struct RetryBytesLimit {
     let limit: Int64

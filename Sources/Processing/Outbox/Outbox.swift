@@ -11,7 +11,7 @@ struct Outbox: ~Copyable {
     /// Parts of the allowance in one call. Of more targets the rest comes in the next one.
     private static let mostParts = 8
     private(set) var work: OutboxWork
-    /// Gates of services that are owed calls, and had room for none when this round came to them.
+    /// Gates of services that are owed calls, and had no room when this round came to them.
     private var crowded: [Int] = []
     private var rows: Slab<OutboxFlight, OutboxRowInFlight>
     /// Of rows that have ended.
@@ -119,7 +119,7 @@ struct Outbox: ~Copyable {
 
     /// A fulfilment call ended. If it was accepted the row's event is next, otherwise the row is due later.
     ///
-    /// A service that finds fault with one grant finds the same fault in seconds, so such a grant waits longer.
+    /// A service that refuses one grant would refuse it again seconds later, so such a grant waits longer.
     mutating func callEnded(_ called: Called, _ gates: inout GateTable, _ turn: inout Turn) {
         let row = called.token
         guard rows.contains(row), case .calling(let gate, let pass) = rows[row].state else { return }
@@ -186,8 +186,8 @@ struct Outbox: ~Copyable {
     }
 
     /// Drops all rows, because the worker stops.
-    /// - Returns: the leases that are given back: all but those of rows whose call is under way. Another worker would
-    ///   call beside it.
+    /// - Returns: the leases to give back: all but those of rows whose call is under way. Another worker would call
+    ///   beside it.
     mutating func dropRows(_ turn: inout Turn) -> [OutboxLease] {
         rows.tokens.compactMap { row in
             defer { end(row, &turn) }

@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Scheduling
 
-/// When the ledger is asked for due rows of the outbox: after a sample that has some, and when own work makes one due.
+/// When the ledger is asked for due rows of the outbox: after a sample with some, and when own work makes one due.
 struct OutboxWork {
     static let roomPause: Duration = .milliseconds(250)
     /// Until a row whose event or call failed is due again.
@@ -28,7 +28,8 @@ struct OutboxWork {
 
     mutating func schedule(at moment: Instant) { nextAt.bringForward(to: moment) }
 
-    /// Calls leave room for events: however many wait for one service, all that Kafka does not take is owed.
+    /// Calls leave room for events: however many calls wait for one service, every event that Kafka does not take is
+    /// owed.
     mutating func sampled(_ measure: LedgerMeasure, at now: Instant) {
         let calls = measure.calls.reduce(0) { $0 + $1.rows }
         isFull = measure.outboxRows - calls >= full
@@ -54,7 +55,7 @@ struct OutboxWork {
     /// Whether a round has begun and not ended.
     var isAmidRound: Bool { !round.isEmpty }
 
-    /// - Parameter services: The ones of the apps file; only some of many are owed calls at a time.
+    /// - Parameter services: The services of the apps file; only some of many are owed calls at a time.
     mutating func beginRound(services: [ServiceLimit]) {
         for topic in Topic.outputs { round.append(.topic(topic)) }
         for service in services where owed.contains(service.bundleID) || owedLately.contains(service.bundleID) {

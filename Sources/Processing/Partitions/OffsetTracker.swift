@@ -1,7 +1,7 @@
 /// Up to where the records of one partition are complete, under one assignment.
 ///
-/// Records complete in any order; the watermark only passes offsets below which everything is complete. Offsets rise,
-/// and those that are missing in between are no records: control records of transactions, or compacted away.
+/// Records complete in any order; the watermark only passes offsets below which everything is complete. Offsets rise.
+/// Missing offsets in between are no records: control records of transactions, or compacted away.
 struct OffsetTracker: Sendable {
     private struct Record: Sendable {
         let offset: Int64
@@ -19,7 +19,7 @@ struct OffsetTracker: Sendable {
     /// Records registered and not complete.
     private(set) var incomplete = 0
 
-    /// Records from the first incomplete one to the last one. One that stays incomplete keeps all behind it here, so
+    /// Records from the first incomplete one to the last one. An incomplete record keeps all records behind it here, so
     /// reading stops at a bound.
     var span: Int { records.count }
 

@@ -12,7 +12,7 @@ struct OwnedPartition: Sendable {
     /// The group has an offset of its topic.
     var isTopicCommitted = false
     var tracker = OffsetTracker()
-    /// Its offsets went back, and the ledger has no checkpoint of that yet: it is read from the oldest record.
+    /// Its offsets went back, and the ledger has no checkpoint since: it is read from the oldest record.
     var readsOldest = false
     /// Up to here records may be redeliveries.
     var highestOrigin: Int64?
@@ -46,7 +46,7 @@ struct DamagedEnd: Hashable, Sendable {
 /// The partitions that the group has given to this worker.
 ///
 /// Indices never change, so that a submission in flight finds its partition without a search; an assignment's number
-/// tells whether it is still the same.
+/// shows whether it is still the same.
 struct OwnedPartitions {
     private var entries: [OwnedPartition] = []
     private var assignments: UInt64 = 0

@@ -24,7 +24,7 @@ struct RecordSource {
 
 /// The machine of partitions: assigned, taken over, read, checkpointed, lost.
 ///
-/// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
+/// Its output is actions, calls to the ledger and signals of ``Turn``.
 struct Partitions: ~Copyable {
     private static let fetchPause: Duration = .seconds(1)
     private static let lostPause: Duration = .seconds(5)
@@ -36,8 +36,8 @@ struct Partitions: ~Copyable {
     private let recordsAtOnce: Int
     var table = OwnedPartitions()
     /// The checkpoints of the partitions of this worker. A smaller offset shows that the ledger was set back. It shows
-    /// nothing of a partition that another worker had meanwhile. That worker may have read from the group's offset,
-    /// which follows the ledger's, and written its checkpoints from there.
+    /// nothing if another worker had the partition meanwhile. That worker may have read from the group's offset, which
+    /// follows the ledger's, and written its checkpoints from there.
     private var lastCheckpoints: [TopicPartition: Int64] = [:]
     private var fetchAt: Instant?
     private var checkpointAt: Instant?
@@ -92,8 +92,8 @@ struct Partitions: ~Copyable {
         forgetLostTakeOvers(&turn)
     }
 
-    /// A take-over that is to be sent again would take a partition back that is another's by now. The others of its
-    /// call are taken over in a new one.
+    /// A repeated take-over would take back a partition that is another worker's by now. The others of its call are
+    /// taken over in a new one.
     mutating func forgetLostTakeOvers(_ turn: inout Turn) {
         let isLost = { [table] (index: Int, assignment: AssignmentID) in !table.isCurrent(assignment, at: index) }
         for taken in turn.ledgerCalls.forgetUnsentTakeOvers(where: { $0.contains { isLost($0.index, $0.1) } }) {
@@ -192,7 +192,7 @@ struct Partitions: ~Copyable {
     }
 
     /// Reading starts at the smaller of the ledger's offset and the group's; none counts as the oldest record. A ledger
-    /// that has none although the group has was set back to a time before its first one.
+    /// without an offset that the group has was set back to a time before its first one.
     static func start(next: Int64?, committed: Int64?) -> Int64? {
         guard let next, let committed else { return nil }
         return min(next, committed)
@@ -287,8 +287,8 @@ struct Partitions: ~Copyable {
         if state == .fetching { turn.actions.fetchCommitted.append(entry.partition) }
     }
 
-    /// Another worker writes for the partition. The group says so soon, or it is taken over anew after a while, and
-    /// read from the first record that is not complete.
+    /// Another worker writes for the partition. The group says so soon. Else it is taken over anew after a while, and
+    /// read from the first incomplete record.
     mutating func loseToAnother(_ index: Int, _ turn: inout Turn) {
         guard table[index].state == .owned else { return }
         turn.alert(.ownershipLost(table[index].partition))

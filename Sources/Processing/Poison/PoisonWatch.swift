@@ -6,7 +6,7 @@ import Scheduling
 ///
 /// A partition that starts again and again at one offset may hold one. Its first records are then checked one by one,
 /// each behind a mark in the ledger. A record whose mark many starts in a row have found is the poison record, and is
-/// quarantined unread. Calls and checks are the core's; here is what is to be marked next.
+/// quarantined unread. Calls and checks are the core's; this says which record is marked next.
 struct PoisonWatch: Sendable {
     /// A record that is marked, or waits for its mark.
     struct Suspect: Sendable {
@@ -51,18 +51,18 @@ struct PoisonWatch: Sendable {
     /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
     /// connection as the end of one.
     private var survivor: Int64?
-    /// Starts at the checkpoint, without those of this worker beside its first one: it lives. Nil before that.
+    /// Starts at the checkpoint. Of this worker's starts only the first counts, because it lives. Nil before that.
     private var starts: Int?
     /// The last mark is being taken away.
     private var isUnmarking = false
     /// When the partition is calm, if no record has come by then.
     private(set) var calmAt: Instant?
-    /// The ledger is to be told that it is calm.
+    /// The ledger must still note that it is calm.
     var isCalm = false
 
     /// The watch over the same partition under its next ownership, after a lost connection or another worker's. This
-    /// worker lives, so its own take-overs make no partition suspect. If the check is what ends workers, it does so under
-    /// a mark that is written anew.
+    /// worker lives, so its own take-overs make no partition suspect. If the check ends workers, it does so under a
+    /// mark that is written anew.
     var next: PoisonWatch {
         var next = PoisonWatch()
         next.survivor = marked?.offset ?? survivor
@@ -114,7 +114,7 @@ struct PoisonWatch: Sendable {
 
     /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect. Where nothing was
     /// demanded, nothing could come, so the pause begins anew.
-    /// - Returns: whether the ledger is to be told that the partition is calm.
+    /// - Returns: whether the ledger must note that the partition is calm.
     mutating func becomeCalm(hasRecords: Bool, demandedSince: Instant, at now: Instant) -> Bool {
         calmAt = nil
         guard !hasRecords else { return false }
@@ -149,7 +149,7 @@ struct PoisonWatch: Sendable {
         return .mark(ended: last.flatMap { mayComeBack($0.token) ? nil : $0.offset }, begins: next)
     }
 
-    /// A record that needs another check, or the next one of those that are checked one by one.
+    /// A record that needs another check, or the next of the records that are checked one by one.
     private mutating func nextSuspect(in flights: Flights) -> Suspect? {
         while let next = again.popFirst() {
             if flights.isAwaitingMark(next.token) { return next }

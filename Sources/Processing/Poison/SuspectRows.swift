@@ -1,7 +1,7 @@
-/// Rows of `retries` whose check may be what ends workers: each is taken alone, and checked behind its mark.
+/// Rows of `retries` whose check may end workers. Each is taken alone, and checked behind its mark.
 struct SuspectRows {
-    /// Rows in their first check. None is taken meanwhile, and none is marked, nor a record, so that it is known which
-    /// one ended a worker.
+    /// Rows in their first check. No row is taken, and no row or record is marked, meanwhile: so it is known which one
+    /// ended a worker.
     var inFirstCheck = 0
     /// The row that is marked.
     var marked: SubmissionToken?

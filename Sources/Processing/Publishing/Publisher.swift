@@ -39,7 +39,8 @@ struct Publisher: ~Copyable {
         return token
     }
 
-    /// - Parameter entry: its entry in the outbox if the broker does not take it; nil for one that is there.
+    /// - Parameter entry: its entry in the outbox if the broker does not take it; nil for an event that is there
+    ///   already.
     mutating func publish(
         _ event: Event, _ owner: EventFlight.Owner, _ entry: OutboxEntry?, _ turn: inout Turn
     ) {
@@ -99,7 +100,7 @@ struct Publisher: ~Copyable {
         turn.alert(.eventsTaken(topic, after: now - since))
     }
 
-    /// How long ago the outcome of a submission was written whose event this is; nil for a row of the outbox.
+    /// How long ago the outcome of this event's submission was written; nil for a row of the outbox.
     func age(of event: PublishToken, at now: Instant) -> Duration? {
         guard events.contains(event), case .submission = events[event].owner else { return nil }
         return now - events[event].since

@@ -4,13 +4,13 @@ public import Scheduling
 
 /// When a worker deletes old answers, and in which steps. Pure: a driver carries each step out and says how it ended.
 ///
-/// Of all workers that live, the one that started first does it. Each finds that out for itself, from their signs of
-/// life, so nobody has to be asked. Where two take themselves for the first, both delete the same rows. A worker that
-/// ends amid a round leaves nothing to put right: the next round begins at the first place again.
+/// The live worker that started first does it. Each finds that out for itself from the signs of life, so no agreement
+/// is needed. Where two workers think so, both delete the same rows. A worker that ends amid a round leaves nothing to
+/// repair: the next round begins at the first row again.
 public struct AnswerRetention: Sendable {
     /// The pause between two rounds.
     public static let interval: Duration = .seconds(6 * 3600)
-    /// The pause after a round that the ledger has ended, and between two looks of a worker whose rounds they are not.
+    /// The pause after a round that the ledger has ended, and between two looks of a worker that is not the one.
     public static let shortPause: Duration = .seconds(600)
     /// Most answers that go in a second.
     public static let perSecond = 500
@@ -70,7 +70,7 @@ public struct AnswerRetention: Sendable {
     private let worker: String
     private let reason: String
     private var present: Present?
-    /// The moment of a noted round that has failed. The next round takes the same one, so an audit forgives no more
+    /// The moment of a noted round that has failed. The next round takes the same moment. So an audit forgives no more
     /// than was noted once, however long rounds fail.
     private var unfinished: Timestamp?
     private var nextAt: Instant
@@ -109,7 +109,7 @@ public struct AnswerRetention: Sendable {
     }
 
     /// The call of the latest step has a result.
-    /// - Returns: the round that has ended with it, if that has deleted something.
+    /// - Returns: the round that has ended with it, if the round has deleted something.
     public mutating func ended(_ answer: Answer, at now: Instant) -> Round? {
         guard var round = present else { return nil }
         switch answer {
@@ -118,7 +118,8 @@ public struct AnswerRetention: Sendable {
             guard let sign = first(of: workers), sign.name == worker else {
                 return end(round, at: now, pause: Self.shortPause)
             }
-            // Answers have the ledger's time. A clock that is ahead makes them look old, so the earlier one counts.
+            // Answers have the ledger's time. A clock that is ahead makes answers look old, so the earlier clock
+            // counts.
             if round.isOursSince == nil { round.before = min(round.before, sign.seenAt.advanced(by: .zero - keep)) }
             round.isOursSince = now
         case .places(let places):
@@ -127,7 +128,7 @@ public struct AnswerRetention: Sendable {
         case .pruned(let rows):
             let isTrial = round.walk?.next?.isTrial ?? true
             round.walk?.ended(rows)
-            // One that found nothing was a transaction, too.
+            // A step that found nothing was a transaction, too.
             if !isTrial { round.restUntil = now + round.pace.pause(before: max(1, rows), now: now) }
         }
         if let walk = round.walk, walk.next == nil { return end(round, at: now) }
@@ -150,7 +151,7 @@ public struct AnswerRetention: Sendable {
         return answers > 0 ? Round(answers: answers, before: round.before, took: now - round.startedAt) : nil
     }
 
-    /// Workers that started in one millisecond are told apart by their names.
+    /// Among workers that started in one millisecond their names decide.
     private func first(of workers: [WorkerRow]) -> WorkerRow? {
         workers.filter(\.isLive).min { ($0.startedAt, $0.name) < ($1.startedAt, $1.name) }
     }

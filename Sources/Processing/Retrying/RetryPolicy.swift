@@ -15,7 +15,7 @@ struct AttemptState: Sendable {
     var failingSince: Instant?
 
     /// Whether the next attempt is a retry: an earlier one failed while Apple answered others. If there was none, or
-    /// only while nobody was answered, the next one is a first attempt.
+    /// only while nobody was answered, the next attempt is a first attempt.
     var hasFailed: Bool { attempts > 0 || failuresHere > 0 }
 
     /// Whether it has a number of attempts and nothing else.
@@ -34,18 +34,20 @@ enum RetryStep: Sendable {
 
 /// How submissions without an answer are tried again.
 ///
-/// - An attempt that failed is repeated at most three times within five seconds, in memory; then it waits in `retries`.
-///   One that was undecided ten times is not repeated there: its history then has an entry for each time it was due.
-/// - A submission waits as long as it has been tried, from 4 seconds to 15 minutes, with equal jitter. Attempts are not
-///   counted for that: four that failed within a moment say no more than one.
+/// - A failed attempt is repeated at most three times within five seconds, in memory. Then the submission waits in
+///   `retries`. A submission that was undecided ten times is not repeated in memory: its history then has an entry for
+///   each time it was due.
+/// - A submission waits as long as it has been tried, from 4 seconds to 15 minutes, with equal jitter. The number of
+///   attempts does not matter: four failures within a moment say no more than one.
 /// - A doubt is a reply of Apple's that may not be its last word. It becomes final once at least five doubting replies
 ///   with its cause came and the clock has run for six hours. The clock runs only between doubting replies.
 /// - The time between other replies that decide nothing is summed up as well. As long as a doubt may last, and at most
-///   for six hours, it is retried in silence. Then it is held as `no_decision`, so that people hear of it, and tried at
-///   the same pace.
+///   for six hours, it is retried in silence. Then it is held as `no_decision`, with an alert, and tried at the same
+///   pace.
 /// - Clocks may step, so the time between two replies counts at most the longest pause between them.
 /// - A held submission is due every one to five minutes, for ever.
-/// - A moment that Apple named is obeyed. None is further away than the longest delay: it is looked at in between.
+/// - A moment that Apple named is obeyed. No moment is further away than the longest delay: the row is looked at in
+///   between.
 /// - While an endpoint is in trouble with everybody's calls, a failed attempt says nothing and does not count.
 struct RetryPolicy: Sendable {
     static let repeats = 3
@@ -63,7 +65,7 @@ struct RetryPolicy: Sendable {
 
     /// Takes the verdict of an attempt or a check.
     /// - Parameters:
-    ///   - endpoint: the endpoint that it waits for if it has to; where nobody was asked, that of a later question.
+    ///   - endpoint: the endpoint that it waits for if it has to; where Apple was not asked, that of a later question.
     ///   - isTroubled: whether the endpoint is in trouble with everybody's calls.
     ///   - doubtLimit: how long a doubt lasts.
     static func step(
@@ -113,7 +115,7 @@ struct RetryPolicy: Sendable {
         let doubt = Doubt(
             replies: before.replies + 1, elapsed: before.elapsed + ran.wholeMilliseconds, runningSince: wall)
         state.doubt = doubt
-        // What Apple said once is not its last word, however long it has said something else before.
+        // A reply that came once is not Apple's last word, however long another reply came before.
         let replies = state.history.attempts.count { $0.cause == cause.rawValue }
         return replies < doubtReplies || .milliseconds(doubt.elapsed) < limit
     }
@@ -137,7 +139,7 @@ struct RetryPolicy: Sendable {
         return entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state)
     }
 
-    /// The row of a decision that the ledger does not write, or of one that waits for us.
+    /// The row of a decision that the ledger does not write, or that waits for us.
     static func held(
         _ cause: HoldCause, _ state: inout AttemptState, detail: String, _ purchases: [NamedPurchase] = [],
         wall: Timestamp, using generator: inout SplitMix64
@@ -164,11 +166,11 @@ struct RetryPolicy: Sendable {
             after: early + delay(state, using: &generator), state)
     }
 
-    /// The time between two replies, as far as it counts.
+    /// The part of the time between two replies that counts.
     private static func counted(_ interval: Duration) -> Duration { min(max(.zero, interval), longestPause) }
 
-    /// The sum of a history about replies that decided and doubted nothing, since the latest hold of ours. Of a full
-    /// history the first attempts do not count: that hold may be among those that it no longer has.
+    /// The sum of a history about replies that decided and doubted nothing, since the latest hold of ours. In a full
+    /// history the first attempts do not count: that hold may be among the dropped attempts.
     private struct Undecided {
         var replies = 0
         /// From and to such a reply. The time between two doubting ones is the doubt's.
@@ -196,12 +198,12 @@ struct RetryPolicy: Sendable {
         state.failingSince = since
         let after = early + repeatBackoff.delay(afterFailures: state.failuresHere, using: &generator)
         if isNew, state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
-        // The delay is added to a moment that Apple named, so that no call is early and calls are spread.
+        // The delay is added to a moment that Apple named, so that calls are never early, and are spread.
         let delay = early + delay(state, using: &generator)
         return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state))
     }
 
-    /// The pause before the next attempt: as long as Apple has been asked, so that it about doubles.
+    /// The pause before the next attempt is as long as Apple has been asked, so it about doubles.
     private static func delay(_ state: AttemptState, using generator: inout SplitMix64) -> Duration {
         let tried = Undecided(state.history).time + .milliseconds(state.doubt?.elapsed ?? 0)
         return min(max(tried, shortestPause), longestPause) * Double.random(in: 0.5...1, using: &generator)
@@ -222,7 +224,7 @@ struct RetryPolicy: Sendable {
         state.history.add(Attempt(at: wall, cause: cause, detail: detail))
     }
 
-    /// Another reply than a doubting one came, so the time since the latest doubting one does not count.
+    /// Another reply than a doubt came, so the time since the latest doubt does not count.
     private static func stopClock(_ state: inout AttemptState) {
         guard let doubt = state.doubt, doubt.runningSince != nil else { return }
         state.doubt = Doubt(replies: doubt.replies, elapsed: doubt.elapsed, runningSince: nil)

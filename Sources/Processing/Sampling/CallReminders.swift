@@ -2,9 +2,9 @@ import Contract
 import Ledger
 import Scheduling
 
-/// Tells once in a while of fulfilment calls that wait. They wait for a service that is away or not named in the apps
-/// file, or for a person because the service refuses their grants. Or their calls fail, and too few do for the service to
-/// be away.
+/// Reports waiting fulfilment calls once in a while. They wait for a service that is away or missing in the apps file,
+/// or for a person because the service refuses their grants. Or their calls fail, and too few do for the service to be
+/// away.
 struct CallReminders {
     private enum Trouble: Hashable {
         case refused(BundleID)
@@ -63,7 +63,7 @@ struct CallReminders {
         }
     }
 
-    /// Tells of calls that are overdue at a service that is not away. The worker tells whose own call failed: after an
+    /// Reports overdue calls of a service that is not away. Only a worker whose own call failed reports them: after an
     /// outage much is overdue, and nothing is wrong any more.
     private mutating func remindOfFaults(
         of owed: LedgerMeasure.Calls, _ age: Duration, at gate: Int, _ gates: borrowing GateTable, _ turn: inout Turn

@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Scheduling
 
-/// The machine of samples: how often the ledger is sampled, and whom people are told of again and again.
+/// The machine of samples: how often the ledger is sampled, and which waits the log repeats.
 ///
 /// That is every ten seconds, and down to twice a minute while nothing happens. While Apple is away, a fleet may have
 /// rows of `retries` for hours and do nothing but sample.
@@ -19,8 +19,8 @@ struct Sampler {
     private(set) var pause = interval
     /// Whether the ledger may have this worker's sign of life.
     private var isSigned = false
-    /// People are told of submissions that are held, and of `retries` or the outbox without room. They are also told of
-    /// rows that only a later version can work on. A table at its bound is full at one sample and not at the next.
+    /// Alerts name held submissions, and `retries` or the outbox without room. They also name rows that only a later
+    /// version can work on. A table at its bound is full at one sample and not at the next.
     private var held: [HeldGroup: Reminder] = [:]
     private var retriesFull = Reminder(quiet: Reminder.quiet)
     private var outboxFull = Reminder(quiet: Reminder.quiet)
@@ -29,7 +29,7 @@ struct Sampler {
 
     init(_ worker: WorkerSign) { self.worker = worker }
 
-    /// There is none before the group has let the worker in: until then it asks the ledger for nothing.
+    /// No sample comes before the group has let the worker in: until then it asks the ledger for nothing.
     var hasSample: Bool { last != nil }
 
     func rows(waitingFor endpoint: Endpoint) -> Int { last?.waiting.first { $0.endpoint == endpoint }?.rows ?? 0 }
@@ -89,7 +89,7 @@ struct Sampler {
         nextAt = turn.now + pause
     }
 
-    /// Workers start often, and what was held before is no news each time: it is told once, in sum.
+    /// Workers start often, and earlier holds are no news each time. They are logged once, in sum.
     private mutating func begun(with measure: LedgerMeasure, _ turn: inout Turn) {
         let rows = measure.retries.reduce(0) { $0 + $1.rows }
         guard rows > 0 else { return }
@@ -103,7 +103,7 @@ struct Sampler {
 
     // MARK: Reminders
 
-    /// Tells once in a while of what lasts: held submissions, rows of later versions, full tables, and outages.
+    /// Repeats alerts about lasting trouble: held submissions, rows of later versions, full tables, and outages.
     mutating func remind(
         of measure: LedgerMeasure, _ retries: RetryBytesLimit, isOutboxFull: Bool, _ gates: inout GateTable,
         _ turn: inout Turn

@@ -10,7 +10,7 @@ struct Unsampled<Key: Hashable> {
         var isNew = true
     }
 
-    /// A sample that was taken so long after a write has seen it, as exactly as clocks agree.
+    /// A sample that was taken so long after a write has seen it, unless clocks differ by more.
     static var certainty: Duration { .seconds(2) }
 
     private var entries: [Key: Entry] = [:]

@@ -18,14 +18,13 @@ enum FlightSource: Sendable {
 /// redeliveries and malformed records need are kept apart.
 struct Flight {
     var state = FlightState.vacant
-    /// Its partition or its lease is gone: only what is written already is still told.
+    /// Its partition or its lease is gone: only events of an outcome that is written are still published.
     var isOrphan = false
     /// While it is in a batch that the ledger has.
     var isInBatch = false
-    /// Each of its checks may be what ends workers, so each begins behind a mark, and no other suspect's runs
-    /// meanwhile.
+    /// Each of its checks may end workers, so each begins behind a mark, and no other suspect is checked meanwhile.
     var isSuspect = false
-    /// Of a suspect record: its mark is asked for or written, and its check has not ended.
+    /// For a suspect record: its mark is requested or written, and its check has not ended.
     var isMarked = false
     /// Its check has ended too many workers, so it is quarantined unread.
     var isPoison = false
@@ -115,7 +114,7 @@ extension Flight {
         waitedFor = row.cause
     }
 
-    /// A row that nobody needs to be asked about still needs an endpoint to be due at: the app's own.
+    /// A row that needs no question still needs an endpoint to be due at: the app's own.
     var endpoint: Endpoint {
         question?.endpoint ?? Endpoint(.serverAPI, .production, key: submission?.bundleID.rawValue ?? "")
     }
@@ -148,7 +147,7 @@ extension Flight {
             doubtsNothingNew: options.doubtsNothingNew)
     }
 
-    /// Whether it begins to wait, or begins to wait for somebody else than its row says.
+    /// Whether it begins to wait, or passes from its row's `retrying` to `held` or back.
     func beginsToWait(_ entry: RetryEntry) -> Bool {
         switch (waitedFor, entry.cause) {
         case (nil, _), (.held, .retrying), (.retrying, .held): true
@@ -279,8 +278,8 @@ extension Flights: WaitingSubmissions {
     func isAwaitingMark(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .marking }
     func isInCheck(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state.isInCheck }
 
-    /// Whether a token in the batcher's queue still stands for a decision that is to be written.
-    /// Results belong to decisions by their order, so one that could not be made must not stand in it.
+    /// Whether a token in the batcher's queue still stands for a decision that is to be written. Results belong to
+    /// decisions by their order, so a decision that could not be made must not stand among them.
     func isWriting(_ token: SubmissionToken) -> Bool {
         contains(token) && self[token].state == .writing && self[token].claimant != nil && self[token].hasContent
     }
@@ -294,7 +293,7 @@ struct EventFlight: Sendable {
     }
 
     let owner: Owner
-    /// The outbox entry if the broker does not take it; nil if the broker's result ends it either way.
+    /// The outbox entry if the broker does not take it; nil if any result of the broker ends it.
     let entry: OutboxEntry?
     /// Kept for another try while the outbox takes no more.
     let event: Event

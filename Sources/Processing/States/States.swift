@@ -21,9 +21,9 @@ protocol MachineState {
 enum FlightState: Int, Sendable, CaseIterable, MachineState {
     /// No submission: before its first state, and after its end.
     case vacant
-    /// The ledger is asked for the outcomes that it has of its batch, because it may be a redelivery.
+    /// The ledger is asked for known outcomes of its batch, because it may be a redelivery.
     case loading
-    /// The ledger is to write its mark, because its partition or its row has ended workers before.
+    /// The ledger is asked to write its mark, because its partition or its row has ended workers.
     case marking
     /// A checker has it.
     case checking
@@ -106,7 +106,7 @@ extension FlightState {
     /// Whether a submission in this state waits for a call, or for the end or the repetition of one.
     var isAtGate: Bool { self == .waiting || self == .asking || isPause }
 
-    /// Whether a submission in this state, once it is marked, has not come through its check yet.
+    /// Whether a marked submission in this state has not passed its check yet.
     var isInCheck: Bool {
         switch self {
         case .marking, .loading, .checking, .verifying: true
@@ -130,7 +130,7 @@ enum PartitionState: Hashable, Sendable, MachineState {
     case taking(isUnderWay: Bool)
     /// It is read.
     case owned
-    /// Another worker has taken it: the group says so by then, or it is tried again.
+    /// Another worker has taken it. The group says so by the end of the pause, or it is tried again.
     case pausing(until: Instant)
 
     enum Name: Int, CaseIterable {

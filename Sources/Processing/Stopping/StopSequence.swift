@@ -6,15 +6,16 @@ enum StopPhase: Hashable, Sendable {
     case running
     /// Nothing begins; calls that are under way may end until then.
     case finishingCalls(until: Instant)
-    /// Decisions are written and told until then. Events that are not told by then are owed in the outbox.
+    /// Decisions are written, and their events published, until then. Events that are not published by then are owed in
+    /// the outbox.
     case publishing(until: Instant)
     /// Until then these are written: owed events, the offsets of partitions, and the ends of leases.
     case checkpointing(until: Instant)
     case stopped
 }
 
-/// The clean stop. Everything that it does not finish is read again by the next owner, so each phase has an end. All
-/// phases together take no longer than the limit.
+/// The clean stop. The next owner reads all unfinished records again, so each phase may have an end. All phases
+/// together take no longer than the limit.
 struct StopSequence {
     private static let callShare = 0.6
     /// Of decisions and events, and again of the last calls to the ledger.
@@ -25,7 +26,7 @@ struct StopSequence {
     private let limit: Duration
     private(set) var phase = StopPhase.running
     private(set) var reason: StopReason?
-    /// Leases of due rows for which nothing was begun when the worker was told to stop.
+    /// Leases of due rows without begun work when the stop was ordered.
     private var leases: [RetryLease] = []
 
     init(limit: Duration) { self.limit = limit }
@@ -50,7 +51,6 @@ struct StopSequence {
 
     mutating func begin(at now: Instant) { phase = .finishingCalls(until: now + limit * Self.callShare) }
 
-    /// Ends at once.
     mutating func end(for reason: StopReason) {
         phase = .stopped
         self.reason = reason

@@ -13,14 +13,14 @@ struct SubmissionNews {
 
     /// Products that lines name, of all apps and reasons together.
     static let mostProducts = 1000
-    /// Such a purchase is paid and has no answer of its own, so nobody else tells of it.
+    /// Such a purchase is paid and has no answer of its own, so nothing else names it.
     static let toldReasons: Set<PassedOver.Reason> = [
         .productNotConfigured, .accountTokenMissing, .advancedCommerce, .partialRefund,
     ]
     /// Apps that lines name; senders can make them up.
     static let mostApps = 1000
 
-    /// Records without a submission since the start, by reason. One that is read again counts again.
+    /// Records without a submission since the start, by reason. A submission that is read again counts again.
     private(set) var totals: [QuarantineReason.Kind: Int] = [:]
     private var quarantined = Occurrences<QuarantineReason.Kind, Origin>(
         mostKinds: QuarantineReason.Kind.allCases.count)
@@ -44,7 +44,7 @@ struct SubmissionNews {
         quarantined.found(kind, origin, now)
     }
 
-    /// A submission's grants are in the ledger, without these purchases. Those of ``toldReasons`` are told of.
+    /// A submission's grants are in the ledger, without these purchases. Only ``toldReasons`` are reported.
     mutating func passedOver(_ purchases: PassedOver?, by claimant: Claimant, _ now: Instant) {
         for entry in purchases?.named ?? [] where Self.toldReasons.contains(entry.reason) {
             passedOver.found(
@@ -53,7 +53,8 @@ struct SubmissionNews {
         }
     }
 
-    /// A submission's outcome is in the ledger. One that waits for the clock is looked at again, and counts each time.
+    /// A submission's outcome is in the ledger. A submission that waits for the clock is looked at again, and counts
+    /// each time.
     mutating func written(_ outcome: Outcome, by claimant: Claimant, _ now: Instant) {
         switch outcome {
         case .retrying(.signedAhead): signedAhead.found(.signedAhead, claimant.submissionID, now)
@@ -63,14 +64,14 @@ struct SubmissionNews {
         }
     }
 
-    /// Tells of what it is time for.
+    /// Reports the news that are due.
     mutating func tell(_ turn: inout Turn) {
         tell(
             quarantined.take(at: turn.now), passedOver.take(at: turn.now), missingApps.take(at: turn.now),
             signedAhead.take(at: turn.now), &turn)
     }
 
-    /// Tells of all that is untold: the worker ends.
+    /// Reports all news that are left: the worker ends.
     mutating func tellAll(_ turn: inout Turn) {
         tell(
             quarantined.takeAll(at: turn.now), passedOver.takeAll(at: turn.now), missingApps.takeAll(at: turn.now),

@@ -8,13 +8,13 @@ extension Submissions {
 
     /// Takes records in.
     /// - Parameter partition: as it is after they were registered.
-    /// - Returns: the ones that wait for their mark, because they are checked one by one.
+    /// - Returns: the records that wait for their mark, because they are checked one by one.
     mutating func read(_ records: [InputRecord], of partition: RecordSource, _ turn: inout Turn) -> [SubmissionToken] {
         var loading: [SubmissionToken] = []
         var suspects: [SubmissionToken] = []
         for (index, record) in records.enumerated() {
             let token = admit(record, partition.source(of: index))
-            // The poison record may have its outcome, which nobody was told of.
+            // The poison record may have its outcome, whose event may be unpublished.
             flights[token].isPoison = record.origin.offset == partition.poison
             if partition.isOneByOne, !flights[token].isPoison {
                 move(token, to: .marking, &turn)
@@ -46,7 +46,7 @@ extension Submissions {
         load(loading, &turn)
     }
 
-    /// Checks a record, or adds it to those whose outcomes are asked for before that.
+    /// Checks a record, or first asks for its known outcome together with others.
     private mutating func begin(
         _ token: SubmissionToken, _ record: InputRecord, mayBeKnown: Bool, loading: inout [SubmissionToken],
         _ turn: inout Turn
@@ -202,7 +202,7 @@ extension Submissions {
         turn.call(.lookUp(tokens.compactMap { flights[$0].lookUp }), for: .lookUp(tokens))
     }
 
-    /// A grant that answers it spares the call; else it waits for its endpoint.
+    /// A grant that answers it saves the call. Else it waits for its endpoint.
     mutating func lookedUp(_ tokens: [SubmissionToken], _ grants: [GrantReference?], _ turn: inout Turn) {
         for (token, grant) in zip(tokens, grants) where flights.isLookingUp(token) {
             if let grant { decide(token, .repeated(grant), &turn) } else { enterGate(token, &turn) }
@@ -244,7 +244,7 @@ extension Submissions {
         }
     }
 
-    /// All but a few probes wait in `retries`, or for nobody where Apple's signature is enough meanwhile.
+    /// All but a few probes wait in `retries`. Where Apple's signature is enough meanwhile, they do not wait.
     private mutating func shed(at gate: Int, _ turn: inout Turn) {
         let gone = gates.shed(at: gate, areCrowded: areGatesCrowded, at: turn.now, in: flights)
         // Rows that go back at once were taken too early.

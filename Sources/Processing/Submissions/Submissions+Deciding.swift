@@ -28,7 +28,7 @@ extension Submissions {
 
     /// Sends a submission to `retries`, if these have room for it. Else it waits here, and in the end reading stops.
     ///
-    /// A receipt's signature is looked at on its way there, because rows that Apple has signed are taken first.
+    /// A receipt's signature is verified on its way there, because rows that Apple has signed are taken first.
     /// - Parameter mayDecide: whether the signature is enough where the app's rules say that.
     mutating func waitInRetries(
         _ token: SubmissionToken, _ entry: RetryEntry, mayDecide: Bool = false, _ turn: inout Turn
@@ -198,9 +198,9 @@ extension Submissions {
         waitInRetries(token, entry, &turn)
     }
 
-    /// Another unfinished transaction has one of its keys, so the same decision is written again a little later.
+    /// An unfinished transaction has one of its keys, so the same decision is written again a little later.
     private mutating func undecided(_ token: SubmissionToken, _ turn: inout Turn) {
-        // The grant that answered it was there when it was looked up, and went with a ledger that was set back.
+        // The grant that answered it existed at the look-up, and is gone because the ledger was set back.
         if case .repeated = flights[token].content {
             flights[token].content = nil
             return enterGate(token, &turn)
@@ -233,8 +233,8 @@ extension Submissions {
 
     // MARK: Events
 
-    /// No submission can be read from a record: it goes to the quarantine topic. A worker may have ended before it told
-    /// of an outcome that stands at the record's origin, so the outcome is told as well. A repeat is not, because its
+    /// No submission can be read from a record: it goes to the quarantine topic. A worker may have ended before it
+    /// published the outcome at the record's origin, so its event is published as well. A repeat is not, because its
     /// app's wish is not known.
     mutating func quarantine(
         _ token: SubmissionToken, _ kind: QuarantineReason.Kind, _ event: Event, _ stub: QuarantineStub,
@@ -246,7 +246,7 @@ extension Submissions {
         publish(token, [first] + takeOutcome(token, tellsRepeats: false), stub: stub, &turn)
     }
 
-    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed.
+    /// A redelivery's events are published again, from the ledger's rows. No event is published while a call is owed.
     mutating func redelivered(_ token: SubmissionToken, _ repeats: RepeatPolicy, _ turn: inout Turn) {
         publish(token, takeOutcome(token, tellsRepeats: repeats == .publish), &turn)
     }
@@ -262,7 +262,7 @@ extension Submissions {
     }
 
     /// Publishes the events of a submission, which is complete once the broker has all of them.
-    /// - Parameter stub: The content that the outbox keeps of the first one, which quarantines its record.
+    /// - Parameter stub: The content that the outbox keeps for the first event, which quarantines its record.
     private mutating func publish(
         _ token: SubmissionToken, _ rendered: [RenderedEvent], stub: QuarantineStub? = nil, _ turn: inout Turn
     ) {
@@ -297,7 +297,7 @@ extension Submissions {
         return true
     }
 
-    /// Any worker tells an outcome that is in the outbox. If it is not there, the partition has another owner, who
+    /// Any worker publishes an outcome that is in the outbox. If it is not there, the partition has another owner, who
     /// reads the record again.
     mutating func owed(_ tokens: [SubmissionToken], _ isOwed: [Bool], _ turn: inout Turn) {
         for (token, isOwed) in zip(tokens, isOwed) where flights.contains(token) {

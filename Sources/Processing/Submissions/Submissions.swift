@@ -5,7 +5,7 @@ import Scheduling
 /// The machine of all submissions in flight: records that were read and rows of `retries` that are due. It has each
 /// from its first check until its outcome is published or owed.
 ///
-/// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
+/// Its output is actions, calls to the ledger and signals of ``Turn``.
 struct Submissions: ~Copyable {
     static let renewInterval: Duration = .seconds(20)
 
@@ -184,7 +184,6 @@ struct Submissions: ~Copyable {
         }
     }
 
-    /// Drops all due rows.
     /// - Returns: their leases. A check that does not end may be one that ends workers: its lease ends by itself, and
     ///   counts.
     mutating func dropRows(_ turn: inout Turn) -> [RetryLease] {

@@ -4,7 +4,7 @@ import Scheduling
 
 /// Calls to the ledger's second connection that have no result yet, with what each result is for.
 ///
-/// The connection takes one after the other. A call without a result is made again until it has one: all of them may be
+/// The connection takes one after the other. A call without a result is repeated until it has one: every call may be
 /// repeated.
 struct LedgerCalls {
     /// The purpose of a call, with the values that its result needs.
@@ -66,7 +66,8 @@ struct LedgerCalls {
     private var failures = 0
     /// When calls without a result are made again; nil while the ledger answers.
     private(set) var retryAt: Instant?
-    /// Since when calls are sent and none has a result: from the first one, or the last result; nil while none is sent.
+    /// Since when calls are under way without a result: from the first of them, or the last result. Nil while none is
+    /// under way.
     private(set) var pendingSince: Instant?
 
     /// Whether a call that had no result is still without one.

@@ -1,7 +1,7 @@
 import Scheduling
 
 /// Whether the ledger is away: since a first call or batch failed, or had no result for long. All of them have a result
-/// before it ends. Each beginning and each end is told, and every ten minutes that it lasts.
+/// before it ends. Its beginning and its end are logged, and every ten minutes that it lasts.
 struct LedgerOutage {
     /// A disk that hangs answers no call, and fails none.
     static let longestSilence: Duration = .seconds(30)
@@ -13,7 +13,7 @@ struct LedgerOutage {
 
     var since: Instant? { reminder.since }
 
-    /// A call or batch failed. The detail is the latest one: a disk that was full may have become a right that is gone.
+    /// A call or batch failed. The detail is the latest one: after a full disk, a right may be missing.
     mutating func begin(_ detail: String, _ turn: inout Turn) {
         self.detail = detail
         if since == nil { tell(true, &turn) }
@@ -25,7 +25,7 @@ struct LedgerOutage {
         begin("A call has had no result for \(Self.longestSilence.components.seconds) s.", &turn)
     }
 
-    /// Tells of an outage that lasts, once it is time.
+    /// Reports a lasting outage when that is due.
     mutating func remind(_ turn: inout Turn) {
         if since != nil { tell(true, &turn) }
     }

@@ -1,26 +1,26 @@
 import Scheduling
 
-/// Counts what happens, by kind, and says when people are to be told. They hear of the first of a kind at once, of
-/// further ones every ten minutes, and of the rest at the end. Something that is wrong happens again and again, and
-/// nobody else hears of it.
+/// Counts occurrences by kind, and says when they are to be logged. The log has the first of a kind at once, further
+/// ones every ten minutes, and the rest at the end. They are faults that happen again and again, and that nothing else
+/// reports.
 struct Occurrences<Kind: Hashable, Example> {
     private struct Entry {
         var untold = 0
-        /// The first one that nobody was told of.
+        /// The first one that is not logged yet.
         var example: Example?
         var toldAt: Instant?
 
-        /// When it may be told again; nil if it never was.
+        /// When it may be logged again; nil if it never was.
         var due: Instant? { toldAt.map { $0 + Reminder.pause } }
     }
 
-    /// Kinds that are counted at a time. Further ones are not, because senders may be able to make kinds up. Those that
+    /// Kinds that are counted at a time. Further ones are not, because senders may be able to make kinds up. Kinds that
     /// did not come lately give way.
     private let mostKinds: Int
     /// In the order in which they came first.
     private var kinds: [Kind] = []
     private var entries: [Kind: Entry] = [:]
-    /// When a kind is to be told next; nil if nothing is untold.
+    /// When a kind is to be logged next; nil if nothing is left.
     private(set) var nextMoment: Instant?
     /// When kinds may give way again: to look for them costs something.
     private var roomAt = Instant(nanoseconds: .min)
@@ -39,7 +39,7 @@ struct Occurrences<Kind: Hashable, Example> {
         nextMoment.bringForward(to: entry.due ?? now)
     }
 
-    /// Forgets the kinds that were told, and could be told again by now. Whether there is room.
+    /// Forgets the kinds that were logged, and could be logged again by now. Whether there is room.
     private mutating func makeRoom(_ now: Instant) -> Bool {
         guard roomAt <= now else { return false }
         roomAt = now + Reminder.pause

@@ -1,19 +1,19 @@
 import Contract
 import Ledger
 
-/// Hashes of what a batch may hold once: its submission, and all ids that its purchases' transactions and grant keys
-/// are made of. A purchase that is passed over or held is granted by no decision of the same batch, so that its holder
-/// depends on none. Many may ask for its holder.
+/// Hashes of the keys that a batch may hold once: its submission, and all ids in its purchases' transactions and grant
+/// keys. No decision of the same batch grants a purchase that is passed over or held, so its holder does not depend on
+/// the batch. Many may ask for its holder.
 ///
-/// That is a little more than the ledger asks for, such as two renewals of one subscription, and needs no key to be
-/// made. Two different ids with one hash wait for each other as well. Either costs a wait for the next batch, and
-/// nothing else.
+/// That is a little stricter than the ledger needs, such as for two renewals of one subscription, and computes no key.
+/// Two different ids with one hash wait for each other as well. Either costs a wait for the next batch, and nothing
+/// else.
 struct BatchKeys: Sendable {
     /// Of the submission, which stands for its claim as well.
     let submission: UInt64
     /// Of the first purchase; zero where there is none.
     var transaction: UInt64 = 0
-    /// Of its original transaction, where that is another one.
+    /// The original transaction's, where it differs.
     var original: UInt64 = 0
     /// Line items, and everything of further purchases.
     var more: [UInt64] = []
@@ -42,7 +42,7 @@ struct BatchKeys: Sendable {
         }
     }
 
-    /// The name of a key is a letter and one id, or two texts of which the first is an id.
+    /// A key's name is a letter and one id, or two texts, the first of which is an id.
     private mutating func add(_ waiting: NamedPurchase) {
         let kind: UInt8 = waiting.key.environment == .production ? 2 : 3
         asked.append(Self.hash(kind, waiting.transactionID.rawValue))

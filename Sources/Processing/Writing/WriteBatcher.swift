@@ -10,7 +10,8 @@ import Scheduling
 /// database it writes all waiting rows.
 ///
 /// Decisions on rows of `retries` alone wait for 100 ms since the last start. After an outage all workers write such
-/// rows at once, a few each, and a batch costs a database more than its rows. Nobody waits for one by the millisecond.
+/// rows at once, a few each, and a batch costs a database more than its rows. None of them is needed within
+/// milliseconds.
 struct WriteBatcher {
     static let enoughRows = 256
     static let mostPause: Duration = .milliseconds(10)
@@ -130,7 +131,7 @@ struct WriteBatcher {
         return underWay.map(\.token)
     }
 
-    /// It is not known whether the batch under way was written: its decisions are written again, before all others.
+    /// The batch under way may be written or not: its decisions are written again, before all others.
     mutating func failed(_ batch: BatchID, at now: Instant, using generator: inout SplitMix64) {
         guard id == batch else { return }
         id = nil

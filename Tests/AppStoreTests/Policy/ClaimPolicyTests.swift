@@ -173,7 +173,7 @@ struct UnreadablePurchasesTests {
         #expect(unreadable((nil, "level")).claimed(by: claim, beside: [Fixture.purchase("8")]) == .incomplete)
         #expect(unreadable(("8", "gems")).claimed(by: claim, beside: []) == nil)
         #expect(unreadable((nil, nil)).claimed(by: claim, beside: [Fixture.purchase("7")]) == nil)
-        // Twice in one answer, of which one may be its refund.
+        // Twice in one reply: one of the two may be the refund.
         #expect(unreadable(("7", nil)).claimed(by: claim, beside: [Fixture.purchase("7")]) == .incomplete)
     }
 

@@ -203,7 +203,7 @@ struct ReceiptQuestionTests {
     }
 }
 
-/// Answers about another receipt than the one that was sent.
+/// Replies about another receipt than the one that was sent.
 extension ReceiptQuestionTests {
     private static let created = Fixture.now.advanced(by: .zero - Fixture.day)
 

@@ -21,7 +21,7 @@ struct ReceiptRefusalTests {
     private static let refusals = [
         Row(status: 21002, cause: .perhapsMalformed, reason: .receiptMalformed),
         Row(status: 21003, cause: .perhapsNotAuthentic, reason: .receiptNotAuthentic),
-        // Of a receipt in the style of iOS 6, whose answer lacks the period.
+        // A receipt in the style of iOS 6, whose reply lacks the period.
         Row(status: 21006, cause: .perhapsNotAuthentic, reason: .subscriptionExpired),
         Row(status: 21010, cause: .perhapsNotAuthentic, reason: .accountGone),
         Row(
@@ -48,7 +48,7 @@ struct ReceiptRefusalTests {
         #expect(signed.calls == calls && signed.verdict == .contradicted)
         let other = try Script.run(try Script.signed(["2002"]), [row.answer, row.answer], claim)
         #expect(other.verdict?.doubt?.becomes == row.reason, "Apple signed no such purchase")
-        // Anybody can spoil the first around what is signed. The last is of another form than a container.
+        // Anybody can spoil the first around its signed part. The last is of another form than a container.
         for receipt in [try Script.signed(), try Script.unknown(), nil] {
             let run = try Script.run(receipt, [row.answer, row.answer])
             #expect(run.calls == calls)
@@ -136,7 +136,7 @@ struct ReceiptRefusalTests {
         #expect(new.verdict?.doubt?.becomes == .environmentNotAllowed, "it may be the sandbox's")
         for receipt in [try Script.signed(), try Script.unknown()] {
             #expect(try Script.run(receipt, answers, app: app).calls == calls)
-            // The answer was somebody else's, or a host's that took it for another's.
+            // The reply was another call's, or a host took the call for another one.
             #expect(try Script.run(receipt, [answers[0], gems], app: app).verdict?.granted == ["1001"])
         }
         #expect(try Script.run(try Script.forged(), answers, app: app).verdict?.reason == .environmentNotAllowed)

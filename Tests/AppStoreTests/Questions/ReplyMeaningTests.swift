@@ -49,7 +49,7 @@ struct ReplyRow: Sendable {
     }
 }
 
-/// Each row names a reply, what follows for the submission, and what it says of the endpoint.
+/// Each row has a reply, the submission's next step, and the endpoint's state.
 @Suite("A reply of Apple's: both halves of its meaning")
 struct ReplyMeaningTests {
     private static func receipt(

@@ -275,7 +275,7 @@ struct ServerAPIHistoryTests {
         #expect(try request(Fixture.submission(productID: "no such product")) == start)
         #expect(try request(Fixture.submission(transactionID: "1", productID: "gems")) == start)
         #expect(try request(Fixture.submission(productID: "gems"), app: Fixture.app(products: .any)) == start)
-        // The receipt names no purchase of it: without the others nothing would tell whose history it is.
+        // The receipt names no purchase of it: without the others nothing would show whose history it is.
         #expect(try request(Fixture.submission(productID: "level")) == start)
     }
 
@@ -283,12 +283,12 @@ struct ServerAPIHistoryTests {
     func anotherCustomer() throws {
         let foreign = try Script.page([Script.transaction("2"), Script.transaction("3")])
         #expect(try run([foreign]).verdict?.hold == .unknownAnswer)
-        // A renewal, or a restore, goes back to what the receipt names.
+        // A renewal, or a restore, goes back to a purchase that the receipt names.
         let renewal = try Script.page([Script.transaction("2", ["originalTransactionId": "\"1\""])])
         #expect(try run([renewal]).verdict?.grantedInTheEnd == ["2"])
         let own = [try Script.page([Script.transaction("2")], next: "a"), try Script.page([Script.transaction("9")])]
         #expect(try run(own).verdict?.grantedInTheEnd == ["2", "9"])
-        // Of which nobody can say whose it is.
+        // Nobody can say whose it is.
         let empty = try run([try Script.page([])]).verdict
         #expect(empty != nil && empty?.hold == nil)
     }

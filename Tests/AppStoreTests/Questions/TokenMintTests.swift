@@ -36,7 +36,7 @@ struct TokenMintTests {
         #expect(claims["iss"] as? String == "issuer")
         #expect(claims["aud"] as? String == "appstoreconnect-v1")
         #expect(claims["bid"] as? String == "com.example.game")
-        // A little in the past, so that a clock that is a little fast is no reason to refuse it.
+        // A little in the past, so that a slightly fast clock is no reason to refuse it.
         let issued = Fixture.now.milliseconds / 1000 - 30
         #expect(claims["iat"] as? Int64 == issued)
         #expect(claims["exp"] as? Int64 == issued + 1200)

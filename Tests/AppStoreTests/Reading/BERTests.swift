@@ -104,7 +104,7 @@ struct BERValueTests {
         #expect(taken > 100)
     }
 
-    /// Whether a value and all in it are what the tree says.
+    /// Whether a value and all values in it are as in the tree.
     private func isSame(_ value: BERValue, _ node: BERTree, _ bytes: [UInt8]) -> Bool {
         let number = node.integer
         guard bytes[value.encoded] == node.encodedBytes, value.octets(in: bytes[...]) == node.octets,

@@ -214,7 +214,7 @@ struct ReceiptAttributesTests {
         #expect(attributes.integer(7) == nil)
         #expect(attributes.text(7) == nil)
         #expect(attributes.moment(7) == nil)
-        // Only what is empty is as good as absent.
+        // Only an empty value counts as absent.
         #expect(attributes.holdsValue(7) == ![[], [0x02, 0]].contains(value))
     }
 

@@ -21,7 +21,7 @@ struct DamagedReceiptTests {
             verified += 1
             #expect(receipt.signedData.payload == signing.builder.payload[...], "at \(index)")
         }
-        // The root is not looked at, nor is what the container says of itself.
+        // The root is not looked at, nor are the container's words about itself.
         #expect((1..<der.count / 16).contains(verified))
     }
 
@@ -66,8 +66,8 @@ struct DamagedReceiptTests {
     }
 }
 
-/// The reader goes from header to header and builds nothing; a tree of all values must say the same of every receipt,
-/// damaged ones included.
+/// The reader goes from header to header and builds nothing. A tree of all values must give the same result for every
+/// receipt, damaged ones included.
 @Suite("Receipts read without a tree")
 struct ReceiptByTreeTests {
     @Test("whole receipts in every form that BER has for them", arguments: 0..<8)

@@ -70,7 +70,7 @@ struct ReceiptVerifierTests {
 
     @Test("signed attributes are no receipt, and a receipt is no signed attributes")
     func confusion() throws {
-        // Both are signed as a SET, so what was signed as one could be presented as the other.
+        // Both are signed as a SET, so one could be presented as the other.
         var signing = try ReceiptSigning.rsa()
         let key = signing.key
         let digest = ReceiptSigning.Digest.sha256.hash(signing.builder.payload)

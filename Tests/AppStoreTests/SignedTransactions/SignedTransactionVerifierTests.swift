@@ -234,7 +234,7 @@ struct JWSHeaderCacheTests {
 
 @Suite("Parts of a compact JWS")
 struct CompactJWSTests {
-    /// Of a text that stands among dots that are not its own.
+    /// For a text among dots that are not its own.
     private func parts(_ text: String) -> [String]? {
         let text = EvidenceText(Array("..\(text)..".utf8).dropFirst(2).dropLast(2))
         guard let token = try? CompactJWS(text) else { return nil }

@@ -1,6 +1,6 @@
 @testable import AppStore
 
-/// A value in BER with all the values in it: the slow way to read, which the reader is held against.
+/// A value in BER with all the values in it: the slow way to read, with which the reader is compared.
 struct BERTree: Sendable {
     enum Content: Sendable {
         case constructed([BERTree])

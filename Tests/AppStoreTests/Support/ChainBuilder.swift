@@ -18,7 +18,6 @@ struct ChainBuilder: Sendable {
         var marker: String?
         var notBefore = ChainBuilder.start
         var notAfter = ChainBuilder.end
-        /// Further extensions.
         var extensions: [Extension] = []
         var version = 3
         /// Nil for what fits the key that signs.

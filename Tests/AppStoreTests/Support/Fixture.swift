@@ -69,7 +69,7 @@ extension Fixture {
 }
 
 extension Verdict {
-    /// All that a held submission claims, as far as all of it has names.
+    /// All purchases of a held submission, if all of them have names.
     var purchases: [NamedPurchase] {
         guard case .hold(_, _, let purchases) = self else { return [] }
         return purchases

@@ -1,6 +1,6 @@
 @testable import AppStore
 
-/// The contents of a receipt, read from a tree of all its values: the slow way, which the reader is held against.
+/// The contents of a receipt, read from a tree of all its values: the slow way, with which the reader is compared.
 struct ReceiptByTree: Equatable {
     struct Attribute: Equatable {
         let type: Int

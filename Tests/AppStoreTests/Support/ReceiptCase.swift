@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppStore
 
-/// A receipt and what is said about its signature; nil for one that verifies.
+/// A receipt and the error of its signature; nil for a receipt that verifies.
 struct ReceiptCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let error: ReceiptSignatureError?

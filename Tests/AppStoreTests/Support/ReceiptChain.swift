@@ -33,7 +33,7 @@ struct ReceiptChain: Sendable {
 
     private static let keys = Result { try (0..<3).map { _ in try PrivateKey.make(.rsa(bits: 2048)) } }
 
-    /// A chain of RSA keys like Apple's, whose root is signed with SHA-1, which nobody has to believe.
+    /// A chain of RSA keys like Apple's. Its root is signed with SHA-1, which does not matter.
     static func rsa(
         leaf: CertificateTemplate.Digest = .sha256, intermediate: CertificateTemplate.Digest = .sha256
     ) throws -> ReceiptChain {

@@ -53,7 +53,7 @@ enum ReceiptScript {
         let question = ReceiptQuestion(
             subject: QuestionSubject(submission: submission, rules: rules),
             base64: (receipt?.base64 ?? Array("AAAA".utf8))[...], fingerprint: fingerprint)
-        // Transactions have them, too, which the answers of the App Store Server API hold.
+        // Transactions in replies of the App Store Server API have them, too.
         let roots = try receipt.map {
             TrustedRoots(certificates: $0.roots.certificates + [try SignedToken.chain.rootCertificate()])
         }

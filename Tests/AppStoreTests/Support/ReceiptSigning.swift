@@ -42,10 +42,10 @@ struct ReceiptSigning: Sendable {
     var attributes: (@Sendable (_ digest: [UInt8]) -> [[UInt8]])?
     /// Values behind the signature, encoded.
     var behindSignature: [UInt8] = []
-    /// Changes what is put into the container after it was signed.
+    /// Changes the container's content after the signature.
     var alterPayload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
     var alterSignature: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-    /// The signers, from the one that signed.
+    /// The signers, made from the real one.
     var signers: @Sendable ([UInt8]) -> [[UInt8]] = { [$0] }
 
     init(_ chain: ReceiptChain) throws {
@@ -96,7 +96,7 @@ struct ReceiptSigning: Sendable {
         return tlv(0x30, ReceiptBuilder.signedData + tlv(0xa0, tlv(0x30, try members(content, signing: payload))))
     }
 
-    /// With indefinite lengths and the content in two pieces, each of them in so many OCTET STRINGs more.
+    /// With indefinite lengths and the content in two pieces, each of them in so many more OCTET STRINGs.
     func ber(nesting: Int = 0) throws -> [UInt8] {
         let payload = builder.payload
         let half = payload.count / 2

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppStore
 
-/// A token and what is said about it; nil for one that verifies.
+/// A token and its error; nil for a token that verifies.
 struct SignedCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let error: SignedTransactionError?
@@ -34,7 +34,7 @@ struct SignedCase: Sendable, CustomTestStringConvertible {
 }
 
 extension SignedCase {
-    /// The usual token with something in place of its signature, which does not hold.
+    /// The usual token with something else instead of its signature, which does not hold.
     private static func signature(
         _ description: String, _ signature: @escaping @Sendable (SignedToken) throws -> [UInt8]
     ) -> SignedCase {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Chains of certificates")
 struct ChainVerifierTests {
-    /// One way in which a chain differs from Apple's, and what is said about it; nil for a chain that holds.
+    /// One way in which a chain differs from Apple's, and its error; nil for a chain that holds.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let error: ChainError?

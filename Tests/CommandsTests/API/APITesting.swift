@@ -39,7 +39,7 @@ enum APITesting {
     }
 }
 
-/// A handler with a ledger and a clock that a test sets, and all that it logs.
+/// A handler with a ledger and a clock that a test sets, and its log.
 final class APIStage {
     private final class Lines: LogHandler, Sendable {
         let all = Mutex<[String]>([])

@@ -6,7 +6,7 @@ import Testing
 @testable import Commands
 @testable import Configuration
 
-/// The description of the read-only API, held against its answers.
+/// The description of the read-only API, compared with its answers.
 @Suite("schemas/openapi.yaml")
 struct OpenAPITests {
     private let document: YAMLNode

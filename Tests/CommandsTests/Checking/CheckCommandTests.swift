@@ -232,7 +232,6 @@ struct CheckCommandTests {
         #expect(grantor.apple.asked.all.isEmpty)
     }
 
-    /// Configures an inventory service.
     private func withService(_ more: String = "") throws {
         try Self.write("0123456789abcdef\n", to: grantor.folder + "/secret")
         try Self.write(
@@ -301,7 +300,7 @@ struct CheckCommandTests {
 
 @Suite("Checking an app's key")
 struct AppleCheckTests {
-    /// Apple's reply to a question about a transaction that nobody has, from somebody with the right key.
+    /// Apple's reply about a transaction that does not exist, to a call with the right key.
     private static let notFound = AppStoreReply.response(
         httpStatus: 404, retryAfter: nil,
         body: Array(#"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#.utf8))

@@ -34,7 +34,7 @@ struct QuarantineCommandTests {
         #expect(grantor("quarantine list --limit 1 --json").output.contains("\"hasMore\" : true"))
         #expect(!grantor("quarantine list --limit 2").output.contains("More exist"))
         #expect(grantor("quarantine list --limit 2 --json").output.contains("\"hasMore\" : false"))
-        // Of two partitions each has its latest records read, and the list shows the latest of all.
+        // The latest records of each of two partitions are read, and the list shows the latest of all.
         var grantor = grantor
         grantor.quarantine.isRepeated = true
         #expect(grantor("quarantine list --limit 2").output.hasSuffix("More exist; --limit shows more.\n"))

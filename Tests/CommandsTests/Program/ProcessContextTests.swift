@@ -20,7 +20,7 @@ struct AppleCallerTests {
             file: nil,
             environment: [
                 "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": "https://127.0.0.1:1/verifyReceipt",
-                // The most that there are: that nobody listens is said before.
+                // The longest limit: the missing listener is noticed before.
                 "GRANTOR_APPLE_CONNECT_TIMEOUT": "60s", "GRANTOR_APPLE_TIMEOUT": "2m",
             ])
         let caller = try HTTPSAppleCaller(AppleSettings(values), logger: logger)

@@ -35,7 +35,7 @@ struct FixedCluster: ClusterAdmin {
     var creationFailures: [String: KafkaError] = [:]
     /// Rights that the user has not, by topics, `group NAME` and `cluster`.
     var rights: [String: KafkaRight] = [:]
-    /// Topics that are not among all that the brokers tell of, as they are told of by their names.
+    /// Topics that the brokers do not list, as they are described by name.
     var hidden: [String: KafkaClusterDescription.Topic] = [:]
     /// Of a broker that is not where it says.
     var unreachable: KafkaError?

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Commands
 
-/// A ledger that has two apps' submissions in every state, and notes what was asked of it.
+/// A ledger that has two apps' submissions in every state, and notes the calls.
 final class FixedLedger: LedgerOperator, Sendable {
     static let id = "0b7d9a52-0000-4000-8000-000000000001"
     static let time = Timestamp(milliseconds: 1_700_000_000_000)
@@ -77,7 +77,7 @@ final class FixedLedger: LedgerOperator, Sendable {
         }
     }
 
-    /// One row of each list, but for what is "nobody" or "gone".
+    /// One row of each list, except for "nobody" and "gone".
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         for query in queries { note("submissions \(query)") }
         return queries.map { query in

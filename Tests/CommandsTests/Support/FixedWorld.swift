@@ -47,7 +47,7 @@ struct FixedTopics: AuditedTopics {
     }
 }
 
-/// An Apple that answers every call alike, and notes what it was asked.
+/// An Apple that answers every call alike, and notes the calls.
 struct FixedApple: AppleCaller {
     final class Asked: Sendable {
         private let calls = Mutex<[String]>([])
@@ -58,7 +58,7 @@ struct FixedApple: AppleCaller {
     }
 
     var answer = AppStoreReply.response(httpStatus: 200, retryAfter: nil, body: Array("{\"status\":21002}".utf8))
-    /// Of one environment, in place of ``answer``.
+    /// For one environment, instead of ``answer``.
     var sandboxAnswer: AppStoreReply?
     let asked = Asked()
 
@@ -73,7 +73,7 @@ struct FixedApple: AppleCaller {
     }
 }
 
-/// Takes records until it is told to refuse.
+/// Takes records until a test has it refuse.
 final class FixedSender: RecordSender, Sendable {
     private let taken = Mutex<[KafkaProducerRecord]>([])
     private let limit = Mutex(Int.max)

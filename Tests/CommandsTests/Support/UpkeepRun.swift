@@ -80,7 +80,7 @@ final class UpkeepRun {
         return folder + "/" + name
     }
 
-    /// From now on the ledger fails at a row, in the midst of what a command does.
+    /// From now on the ledger fails at a row, amid a command's work.
     /// - Parameter change: Such as `DELETE ON answers`.
     func fail(at change: String, when row: String) throws {
         try ledger.database.run(

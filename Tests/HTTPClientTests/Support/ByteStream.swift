@@ -6,7 +6,8 @@ import Testing
 
 /// A certificate and its key, ready for servers.
 ///
-/// Unchecked, because OpenSSL counts references to a context under locks of its own, and nobody changes it once made.
+/// Unchecked, because OpenSSL counts references to a context under locks of its own, and a finished context never
+/// changes.
 final class ServerTLS: @unchecked Sendable {
     fileprivate let context: OpaquePointer
     /// A PEM file with the root alone.

@@ -24,7 +24,7 @@ final class ScriptedServer: Sendable {
         case finish
         /// Ends the connection with a TCP reset.
         case reset
-        /// Agrees on TLS, and reads what comes then as requests of their own: a proxy that is the server as well.
+        /// Agrees on TLS, and reads requests of their own from then on: a proxy that is the server as well.
         case startTLS
     }
 

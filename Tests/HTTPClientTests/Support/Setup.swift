@@ -118,7 +118,7 @@ final class TestClient: Sendable {
     var order: [UInt64] { box.order }
 }
 
-/// Keeps outcomes for whoever waits for them.
+/// Keeps outcomes for a waiting test.
 private final class OutcomeBox: Sendable {
     private struct State {
         var results: [UInt64: TestClient.Answer] = [:]

@@ -50,7 +50,7 @@ struct KafkaAdminTests {
         #expect(try admin.describe().topics[missing] == nil)
     }
 
-    // Only the mock can be told to do so; Apache Kafka does it in its first second, and not every time.
+    // Only the mock does so on request; Apache Kafka does it in its first second, and not every time.
     @Test(
         "A coordinator that moves or loads while a group's offsets are asked for is asked again",
         arguments: [14, 15, 16])

@@ -32,8 +32,8 @@ struct KafkaRightsTests {
         [.readTopic(input), .readGroup(group), .writeTopic(granted), .writeTopic(failed)]
     }
 
-    /// Asks until the answer is the one that is looked for, because brokers learn of rights a moment later. One that
-    /// never comes ends the test.
+    /// Asks until the expected answer comes, because brokers learn of rights a moment later. If it never comes, the
+    /// test ends.
     private func expect(_ wanted: KafkaRights) throws {
         let deadline = Instant.now + TestKafka.patience
         var rights: KafkaRights
@@ -65,7 +65,7 @@ struct KafkaRightsTests {
 
         try secured.take(.readGroup(group))
         try expect { ($0.group, $0.input) = (.missing, .untold(.unasked)) }
-        // Without the right to read it, too, where its coordinator is told.
+        // Also without the right to read it, where its coordinator is named.
         try secured.give(.describeGroup(group))
         try expect { ($0.group, $0.input) = (.missing, .untold(.unasked)) }
         try secured.give(.readGroup(group))

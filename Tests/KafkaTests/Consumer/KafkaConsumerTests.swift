@@ -176,7 +176,7 @@ struct KafkaConsumerTests {
         group.members[0].consumer.assign([KafkaStart(partition, from: 2, assignmentID: 1000)])
         try group.serve { $0.members[0].count == 100 + (before[partition]?.count ?? 0) - 2 }
         #expect(group.members[0].records[partition]?.dropFirst(before[partition]?.count ?? 0).first?.origin.offset == 2)
-        // The other one goes on behind what was handed over.
+        // The other one goes on behind the handed over records.
         #expect(
             group.members[0].records[TopicPartition(topic: topic, partition: 0)]
                 == before[TopicPartition(topic: topic, partition: 0)])

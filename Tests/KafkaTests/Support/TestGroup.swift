@@ -187,7 +187,7 @@ extension Logger {
 }
 
 extension KafkaClientConfiguration {
-    /// A group's committed offsets, asked for by somebody who is no member.
+    /// A group's committed offsets, asked for without membership.
     func committedOffsets(
         of group: String, in partitions: some Collection<TopicPartition>
     ) throws(KafkaError) -> [TopicPartition: Int64] {

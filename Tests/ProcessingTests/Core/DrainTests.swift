@@ -5,7 +5,7 @@ import Testing
 
 @testable import Processing
 
-/// A ledger full of rows, an Apple that answers after 100 ms, and checkers: what a core makes of them in a time.
+/// A core's work in a given time, with a ledger full of rows, an Apple that replies after 100 ms, and checkers.
 private final class Drain {
     private static let step: Duration = .milliseconds(1)
 

@@ -29,7 +29,7 @@ struct MarkingTests {
         return bench.requests.contains { if case .takeDue = $0.call { true } else { false } }
     }
 
-    /// Answers what the worker asks for that nothing is due.
+    /// Answers the worker's questions: nothing is due.
     private func sayNothingIsDue() {
         while let due = bench.takeRequest({ if case .takeDue(let list, _) = $0 { list } else { nil } }) {
             bench.send(.ledger(due.id, .success(.due([]))))

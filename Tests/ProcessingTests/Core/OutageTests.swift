@@ -40,7 +40,7 @@ struct OutageTests {
         return bench.takeChecks()
     }
 
-    /// Writes what waits, and gives the decisions.
+    /// Writes the waiting submissions, and returns the decisions.
     private func writeAll() -> [Decision] {
         var all: [Decision] = []
         for _ in 0..<50 {

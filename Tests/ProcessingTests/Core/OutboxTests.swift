@@ -309,7 +309,7 @@ struct OutboxTests {
             let oldest = Timestamp(milliseconds: bench.wall.milliseconds - age * 1_000)
             return [.init(bundleID: Fixture.app, rows: 1, refused: 0, oldest: oldest)]
         }
-        // Calls to the ledger that nobody answers here have news of their own.
+        // Calls to the ledger without a result here have news of their own.
         func news() -> [CallAlert] {
             bench.takeAlerts().compactMap { if case .calls(let alert) = $0 { alert } else { nil } }
         }
@@ -344,7 +344,7 @@ struct OutboxTests {
             Issue.record("it is never over")
             return
         }
-        // Without a failed call for minutes, what is overdue is only on its way.
+        // Without a failed call for minutes, overdue calls are only on their way.
         bench.wait(.seconds(300))
         measure(owed(since: 400))
         #expect(news() == [])

@@ -13,7 +13,7 @@ struct PendingTests {
 
     init() { bench.isNothingDue = false }
 
-    /// Whether a due row's decision tells that it waits for a cause.
+    /// Whether a due row's decision makes a pending event for a cause.
     private func isTold(_ before: WaitCause, _ verdict: Verdict) throws -> Bool {
         try bench.own()
         let check = try #require(try bench.takeDue([Fixture.due(0, cause: before)]).first)

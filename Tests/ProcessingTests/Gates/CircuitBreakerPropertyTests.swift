@@ -4,7 +4,7 @@ import Testing
 
 @testable import Processing
 
-/// A breaker under random calls, beside what is to be true of it.
+/// A breaker under random calls, with its properties.
 private struct BreakerModel {
     let policy = CircuitBreaker.Policy.self
     let ceiling = 200

@@ -9,7 +9,7 @@ struct ConcurrencyLimiterTests {
     private var elapsed = Duration.zero
     private var limit = ConcurrencyLimiter(most: 1000)
 
-    /// So many seconds in which all that is allowed is under way.
+    /// So many seconds in which all allowed calls are under way.
     private mutating func run(seconds: Int, _ outcome: CallOutcome = .replied, took: (_ inFlight: Int) -> Duration) {
         for _ in 0..<(seconds * 20) {
             elapsed += .milliseconds(50)
@@ -20,7 +20,7 @@ struct ConcurrencyLimiterTests {
         }
     }
 
-    /// So many round trips. All that is allowed is under way: each call is answered, and another one begins.
+    /// So many round trips. All allowed calls are under way: each is answered, and another one begins.
     private mutating func roundTrips(_ count: Int, took: Duration = .milliseconds(250)) {
         for _ in 0..<count {
             elapsed += took
@@ -89,7 +89,7 @@ struct ConcurrencyLimiterTests {
     @Test("comes down until the calls do not queue up at Apple's any more, and back when there is room again")
     mutating func overload() {
         run(seconds: 60) { _ in .milliseconds(250) }
-        // A service of 400 calls a second: what is beyond waits.
+        // A service of 400 calls a second: further calls wait.
         let crowded: (Int) -> Duration = { max(.milliseconds(250), .seconds(Double($0) / 400)) }
         run(seconds: 60, took: crowded)
         #expect(limit.value < 700)

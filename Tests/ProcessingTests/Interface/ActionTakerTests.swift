@@ -72,7 +72,7 @@ struct ActionTakerTests {
         #expect(taker.taken.isEmpty)
     }
 
-    /// Eleven buffers, the demand, the next turn and the stop: who adds one hands it over, too.
+    /// Eleven buffers, the demand, the next turn and the stop: a new one must be handed over, too.
     @Test("have no buffer that is not handed over")
     func size() {
         struct Known {

@@ -26,7 +26,7 @@ final class PoisonWatchTests {
         return token
     }
 
-    /// The offsets of the check that ended and of the one that begins, where the ledger is to hear of one.
+    /// The offsets of the ended and of the beginning check, where the ledger must note one of them.
     private func step(mayBegin: Bool = true, comesBack: Bool = false) -> (ended: Int64?, begins: Int64?)? {
         guard
             case .mark(let ended, let begins) = watch.advance(

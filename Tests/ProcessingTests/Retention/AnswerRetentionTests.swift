@@ -60,7 +60,7 @@ final class AnswerRetentionTests {
         }
     }
 
-    /// Carries out what comes until nothing does for so long.
+    /// Carries out steps until none comes for so long.
     private func run(for time: Duration) -> [AnswerRetention.Call] {
         let end = now + time
         var calls: [AnswerRetention.Call] = []
@@ -68,7 +68,7 @@ final class AnswerRetentionTests {
         return calls
     }
 
-    /// Carries out what comes until something is so.
+    /// Carries out steps until a condition holds.
     private func carryOut(until isDone: () -> Bool, _ take: (AnswerRetention.Call) -> Void = { _ in }) {
         for _ in 0..<100_000 {
             if isDone() { return }

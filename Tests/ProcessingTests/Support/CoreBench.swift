@@ -5,7 +5,7 @@ import Testing
 
 @testable import Processing
 
-/// A core with drivers that do nothing by themselves: a test hands in what happened, and looks at what is to be done.
+/// A core with drivers that do nothing by themselves: a test hands inputs in, and looks at the actions.
 final class CoreBench {
     private(set) var core: WorkerCore
     private(set) var now = Instant.zero

@@ -7,7 +7,6 @@ extension Turn {
     /// The calls to the ledger that it asks for, in order.
     var calls: [LedgerRequest.Call] { actions.requests.map(\.call) }
 
-    /// Lets time pass.
     mutating func wait(_ duration: Duration) { now = now + duration }
 
     /// The latest call has its result.
@@ -16,7 +15,7 @@ extension Turn {
         _ = ledgerCalls.ended(request.id, at: now)
     }
 
-    /// Everything that the machines were told of since the last time.
+    /// All signals to the machines since the last time.
     mutating func takeSignals() -> [Signal] {
         var signals: [Signal] = []
         while signals.count < 100_000, let signal = nextSignal() { signals.append(signal) }

@@ -2,7 +2,7 @@
 public enum AuthorityError: Error, Hashable, CustomStringConvertible {
     /// A key or certificate could not be made or written as text: a fault of the cryptographic library; report it.
     case certificateRefused(String)
-    /// There is no such folder: name the one that a simulator keeps its authority in.
+    /// There is no such folder: name the folder in which a simulator keeps its authority.
     case noFolder(String)
     /// A file of the folder is missing or unreadable: delete the folder and let a new authority be made.
     case unreadable(file: String)

@@ -26,7 +26,7 @@ extension SimulatorAuthority {
 
     }
 
-    /// The authority kept in a folder; if there is none yet, a new one that is kept there from now on.
+    /// The authority of a folder. If the folder has none yet, a new authority is made and kept there.
     ///
     /// Processes that start together on one folder get the same authority. The folder appears whole or not at all, and
     /// the second process reads the first one's.

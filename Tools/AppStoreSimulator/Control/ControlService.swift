@@ -16,8 +16,7 @@ internal import Synchronization
 /// - `DELETE /simulator/scripts`: forgets every script and behaviour; answers 204.
 /// - `GET /simulator/statistics`: answers ``Statistics``.
 ///
-/// A body that cannot be read is answered with 400, something for which there is no room with 409, both with
-/// `{"error": text}`.
+/// A body that cannot be read is answered with 400, and a request without room with 409, both with `{"error": text}`.
 final class ControlService: Sendable {
     private let receipts: ReceiptFactory
     private let signed: SignedTransactionFactory

@@ -1,6 +1,6 @@
 internal import Contract
 
-/// As `POST /simulator/receipts` takes it: ids are texts, dates RFC 3339, and what has a default may be left out.
+/// As `POST /simulator/receipts` takes it: ids are texts, dates RFC 3339, and members with a default may be left out.
 extension ReceiptSpecification: Codable {
     private enum CodingKeys: String, CodingKey {
         case bundleID = "bundleId"

@@ -1,7 +1,7 @@
 internal import Contract
 
-/// As `POST /simulator/signed-transactions` takes it: what has a default may be left out, and null leaves the member
-/// out of what is signed.
+/// As `POST /simulator/signed-transactions` takes it. Members with a default may be left out, and null leaves the
+/// member out of the signed data.
 extension TransactionSpecification: Codable {
     private enum CodingKeys: String, CodingKey {
         case bundleID = "bundleId"

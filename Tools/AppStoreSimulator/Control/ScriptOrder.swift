@@ -21,7 +21,7 @@ public struct ScriptOrder: Hashable, Sendable, Codable {
         case sandbox
     }
 
-    /// Appended to what the transactions have already.
+    /// Appended to the transactions' present scripts.
     public var transactions: [Transaction]?
     /// Replaces the behaviour of the environments.
     public var behaviour: Behaviour?

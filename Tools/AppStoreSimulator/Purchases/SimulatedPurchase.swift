@@ -4,7 +4,7 @@ public import Contract
 public struct SimulatedPurchase: Hashable, Sendable {
     /// Which lists of an answer show a transaction.
     public enum Placement: String, Hashable, Sendable, CaseIterable {
-        /// `receipt.in_app` only; also what the receipt itself shows.
+        /// `receipt.in_app` only, and the receipt itself.
         case inApp
         /// `latest_receipt_info` only, as a renewal made after the receipt.
         case latestReceiptInfo
@@ -33,7 +33,7 @@ public struct SimulatedPurchase: Hashable, Sendable {
     public var cancellationReason: String?
     /// One per paid period; for auto-renewable subscriptions.
     public var webOrderLineItemID: Int64?
-    /// Whether it was bought or shared within a family; not in Apple's receipts, but in its answers.
+    /// Whether it was bought or shared within a family. Apple's replies say it, and receipts do not.
     public var ownership: Ownership
     /// The UUID the app set at purchase.
     public var appAccountToken: String?

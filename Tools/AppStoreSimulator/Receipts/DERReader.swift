@@ -1,4 +1,4 @@
-/// A value of DER (X.690), read as far as the simulator's own receipts need it: short tags, definite lengths.
+/// A value of DER (X.690), in the forms of the simulator's own receipts: short tags, definite lengths.
 struct DERReader {
     /// The bytes are not as many as they say, or of another form.
     struct Malformed: Error {}

@@ -101,7 +101,7 @@ private struct Noise {
         digest = SHA1.hash(seed.utf8)
     }
 
-    /// A cut from one block for all receipts, begun where the digest says: drawing each byte anew would take longer
+    /// A piece of one block for all receipts, from an offset by the digest. Drawing each byte anew would take longer
     /// than signing.
     func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []

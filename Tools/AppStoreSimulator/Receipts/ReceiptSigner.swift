@@ -1,7 +1,7 @@
 internal import CertificateMaking
 internal import Cryptography
 
-/// Signs payloads with an authority's key, and tells its own signatures from others.
+/// Signs payloads with an authority's key, and recognizes its own signatures.
 struct ReceiptSigner: Sendable {
     private let key: PrivateKey
     private let isRSA: Bool

@@ -31,8 +31,8 @@ public struct ReceiptSpecification: Hashable, Sendable {
     public var purchases: [SimulatedPurchase]
     /// When the receipt was made; receipts carry whole seconds.
     public var creationDate: Timestamp
-    /// Bytes of the whole receipt before base64, met to within 32; nil or less than the content needs: as small as it
-    /// gets. At most ``ReceiptFactory/sizeLimit``.
+    /// Bytes of the whole receipt before base64, met to within 32. If nil, or less than the content needs, the receipt
+    /// is as small as it can be. At most ``ReceiptFactory/sizeLimit``.
     public var targetSize: Int?
 
     /// A receipt of an app.

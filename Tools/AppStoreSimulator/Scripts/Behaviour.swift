@@ -1,4 +1,4 @@
-/// How an endpoint treats every call, until it is told otherwise.
+/// How an endpoint treats every call, until it is replaced.
 public struct Behaviour: Hashable, Sendable, Codable {
     /// Apple is out.
     public enum Outage: String, Hashable, Sendable, Codable {
@@ -24,7 +24,7 @@ public struct Behaviour: Hashable, Sendable, Codable {
 
     /// How long each answer takes; faults wait as long.
     public var latency: Latency
-    /// Looked at in order: a call draws one number, and the first whose range it falls into strikes.
+    /// In order: a call draws one number, and the first fault whose range has it strikes.
     public var faults: [Share]
     /// Takes precedence over everything else.
     public var outage: Outage?

@@ -1,6 +1,6 @@
 /// Something that goes wrong with one call, instead of its answer.
 ///
-/// In JSON a fault is an object with its name and what it needs: `{"status": {"code": 21005}}`, `{"reset": {}}`.
+/// In JSON a fault is an object with its name and its parameters: `{"status": {"code": 21005}}`, `{"reset": {}}`.
 public enum Fault: Hashable, Sendable, Codable {
     /// How Apple's flag is spelled; both have been seen.
     public enum Spelling: String, Hashable, Sendable, Codable {
@@ -17,10 +17,11 @@ public enum Fault: Hashable, Sendable, Codable {
 
     /// The answer, so much later.
     case delay(milliseconds: Int)
-    /// Of verifyReceipt: HTTP 200 with a status and no receipt, as Apple sends 21009; the flag only when it is given.
+    /// Of verifyReceipt: HTTP 200 with a status and no receipt, as Apple sends 21009. The flag is there only if it is
+    /// given.
     case status(code: Int, isRetryable: Bool? = nil, spelling: Spelling? = nil)
-    /// The answer without any purchase, as Apple sends it when a receipt was not refreshed yet.
-    /// Of the App Store Server API: as if the transaction were not there yet, or the history empty.
+    /// The answer without any purchase, as Apple sends it when a receipt was not refreshed yet. Of the App Store Server
+    /// API: as if the transaction did not exist yet, or the history were empty.
     case withoutPurchases
     /// An error of the App Store Server API by its `errorCode`, whose first three digits are the HTTP status.
     case apiError(code: Int)

@@ -45,7 +45,7 @@ extension Fault {
         return Array("{\"status\":\(code)\(flag)}".utf8)
     }
 
-    /// A valid answer but for its length.
+    /// A valid answer except for its length.
     fileprivate static func oversized(_ bytes: Int) -> [UInt8] {
         let head = Array("{\"status\":0,\"padding\":\"".utf8)
         let tail = Array("\"}".utf8)

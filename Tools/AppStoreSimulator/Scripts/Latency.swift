@@ -8,8 +8,8 @@ public enum Latency: Hashable, Sendable, Codable {
     case none
     case fixed(milliseconds: Int)
     case uniform(from: Int, through: Int)
-    /// A long tail: half of the answers take longer than the median, one in a hundred longer than `p99`, none longer
-    /// than the limit.
+    /// A long tail: half of the answers take longer than the median, and one in a hundred longer than `p99`. None takes
+    /// longer than the limit.
     case lognormal(median: Double, p99: Double, limit: Double)
 
     /// Draws how long one answer takes, in whole milliseconds, never below zero.

@@ -15,7 +15,7 @@ struct ScriptBook: Sendable {
         var fault: Fault?
     }
 
-    /// Why a script is not taken: there is no room; let played ones finish, or ``clear()`` them.
+    /// Why a script is not taken: there is no room. Let played scripts finish, or ``clear()`` them.
     enum Full: Error, Equatable {
         case scripts(limit: Int)
         case faults(limit: Int)

@@ -3,7 +3,7 @@ internal import Cryptography
 
 /// A token as a client sent it (Apple, "Generating JSON Web Tokens for API requests").
 struct BearerToken: Sendable {
-    /// Why a token is refused. The raw value is told to the client, which Apple does not do.
+    /// Why a token is refused. The reply has the raw value, which Apple's does not.
     enum Refusal: String, Error {
         case absent = "no bearer token"
         case unreadable = "the token is not a JWT with the claims that are asked for"

@@ -2,7 +2,7 @@
 struct QueryItems: Sendable {
     private var values: [String: [String]] = [:]
 
-    /// Reads a URL's text behind the question mark. One that is not encoded as RFC 3986, section 2.1, asks for has no
+    /// Reads a URL's text behind the question mark. A query that is not encoded by RFC 3986, section 2.1, has no
     /// parameters.
     init(_ query: String?) {
         var values: [String: [String]] = [:]

@@ -5,7 +5,8 @@ public struct Registration: Hashable, Sendable {
     /// From when on it is found.
     public enum Appearance: Hashable, Sendable, Codable {
         case atOnce
-        /// After so many real answers that it is not found: Apple's servers may learn of a purchase after the app does.
+        /// It is known after so many real answers that it is not found: Apple's servers may learn of a purchase after
+        /// the app does.
         case afterCalls(count: Int)
         /// From a moment on, in milliseconds since 1970.
         case from(milliseconds: Int64)

@@ -20,7 +20,7 @@ struct ServerAPIAnswer: Sendable {
 
     let signer: SignedDataSigner
 
-    /// Looks up what a call asks for.
+    /// Looks up the subject of a call.
     ///
     /// - Parameter withoutPurchases: Whether Apple is to act as if it knew none.
     /// - Throws: The error that is the answer.

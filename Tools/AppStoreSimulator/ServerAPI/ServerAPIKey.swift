@@ -6,7 +6,7 @@ internal import Glibc
 
 /// A key for the App Store Server API, as App Store Connect gives out In-App Purchase keys.
 ///
-/// It is worth something only to simulators that were told to accept it.
+/// Only simulators that are configured with it accept it.
 public struct ServerAPIKey: Sendable {
     /// Names the team: a UUID.
     public let issuerID: String

@@ -35,7 +35,7 @@ struct AnsweredReceipt {
 /// An element of `in_app` or `latest_receipt_info`. All of its values are texts.
 struct AnsweredPurchase {
     private let purchase: SimulatedPurchase
-    /// Whether it stands in `latest_receipt_info`, which tells more.
+    /// Whether it stands in `latest_receipt_info`, which has more members.
     private let isLatest: Bool
 
     init(_ purchase: SimulatedPurchase, isLatest: Bool) {

@@ -4,7 +4,7 @@ import Foundation
 struct Report {
     private(set) var figures: [Figure] = []
 
-    /// Runs a measurement several times, and tells on standard error how far it is.
+    /// Runs a measurement several times, and shows its progress on standard error.
     init(runs: Int, _ run: () throws -> [Figure]) throws {
         for number in 1...runs {
             Console.tell("run \(number) of \(runs)\n")
@@ -53,7 +53,7 @@ enum Console {
     static func tell(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
 
-/// A measurement cannot go on, or what it measured was wrong.
+/// A measurement cannot go on, or its subject was wrong.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 

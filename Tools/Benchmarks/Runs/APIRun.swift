@@ -6,7 +6,7 @@ import Scheduling
 import Synchronization
 import Threading
 
-/// The read-only API of a worker under a steady load: its answers' times, and what it costs the worker.
+/// The read-only API of a worker under a steady load: the times of its answers, and its cost to the worker.
 struct APIRun {
     let programs: Programs
     /// Submissions a second.
@@ -66,7 +66,7 @@ struct APIRun {
             times: events.times(of: numbers, since: submissions))
     }
 
-    /// Clients that ask for submissions and for users in turns, at an even pace, until they are told to end.
+    /// Clients that ask for submissions and for users in turns, at an even pace, until they are stopped.
     private final class Asking: Sendable {
         struct Answers {
             /// Microseconds that each took, from when it was due.

@@ -110,7 +110,7 @@ struct RepublishRun {
         let load = try Load(stage)
         try stage.startWorker()
         try load.submit(5000, .signed)
-        // The group has no offsets yet, so the worker reads all again and tells it once more.
+        // The group has no offsets yet, so the worker reads all records again and publishes their events once more.
         let told = 2 * events + load.sentAt.count
         try waitFor("the worker's first events", atMost: .seconds(1800)) { try stage.count(of: .granted) >= told }
         let start = Instant.now

@@ -3,8 +3,7 @@ import Glibc
 import KafkaTesting
 import Scheduling
 
-/// A program that a measurement runs. It has no variables but those it is given, and ends at the latest with this
-/// process.
+/// A program that a measurement runs. It has only the given variables, and ends at the latest with this process.
 final class ChildProgram {
     private let child: ChildProcess
     private var hasEnded = false
@@ -19,7 +18,7 @@ final class ChildProgram {
                 + ["/bin/sh", "-c", #"exec 2>>"$0"; exec "$@""#, log] + words)
     }
 
-    /// After a fault nobody has stopped it, and the child's own end would wait for it for ever.
+    /// After a fault nobody has stopped it, and the child's own end would wait for ever.
     deinit { if !hasEnded { signal(SIGKILL) } }
 
     var pid: pid_t { child.pid }

@@ -20,7 +20,7 @@ protocol FillableLedger {
     /// The statements that make the indexes of `grants`.
     func indexes() throws -> [String]
 
-    /// Brings what was written from the log to its place.
+    /// Moves the written pages from the log into the database.
     func checkpoint() throws
 }
 

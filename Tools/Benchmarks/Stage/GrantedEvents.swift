@@ -10,8 +10,8 @@ struct GrantedEvents {
     /// With copies, of records that a worker read again after a partition had come to it.
     private var count = 0
 
-    /// Reads all events, and compares them with what was submitted: each purchase is granted to its submission, under
-    /// one event id.
+    /// Reads all events, and compares them with the submissions: each purchase is granted to its submission, under one
+    /// event id.
     init(_ stage: Stage, expected: [String: String]) throws {
         var ids: [String: String] = [:]
         var faults: [String] = []
@@ -64,7 +64,7 @@ struct GrantedEvents {
         Percentiles(numbers.map { (cameAt[Load.name($0)] ?? .max) - (submissions[Load.name($0)] ?? 0) })
     }
 
-    /// Waits until all that was submitted is granted.
+    /// Waits until all submissions are granted.
     static func wait(_ stage: Stage, for load: Load, atMost limit: Duration) throws -> GrantedEvents {
         let deadline = Instant.now + limit
         let wanted = load.expected.count

@@ -17,7 +17,7 @@ final class Load {
     private let transactions: SignedTransactionFactory
     private let receipts: ReceiptFactory
     private let writer: RecordWriter
-    /// When each submission was handed to the client, in milliseconds since 1970; its place is its number.
+    /// When each submission was handed to the client, in milliseconds since 1970; the index is its number.
     private(set) var sentAt: [Int64] = []
     /// The purchase of each submission.
     private(set) var expected: [String: String] = [:]

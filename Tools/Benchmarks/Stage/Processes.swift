@@ -3,7 +3,7 @@ import Glibc
 
 /// CPU time by the processes that used it, in seconds since each began.
 struct CPUTimes {
-    /// The parts of the system that are told apart.
+    /// The parts of the system that are measured apart.
     enum Part: String, CaseIterable {
         case worker, postgres, broker, apple, bench
     }
@@ -12,7 +12,7 @@ struct CPUTimes {
     /// Of the whole machine, without what its host took away.
     private(set) var machine: Double
 
-    /// The time of each part's processes by now: the roots, and all that descend from them.
+    /// The time of each part's processes by now: the roots, and all their descendants.
     static func now(of roots: [Part: [pid_t]]) -> CPUTimes {
         let processes = ProcessTable()
         var parts = roots.mapValues { $0.reduce(0) { $0 + processes.seconds(below: $1) } }

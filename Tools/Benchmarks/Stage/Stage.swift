@@ -9,7 +9,6 @@ import Logging
 import PostgresTesting
 import Scheduling
 
-/// A ledger's kind.
 enum LedgerKind: String, CaseIterable {
     case postgres, sqlite
 }
@@ -45,7 +44,7 @@ final class Stage {
         guard TestKafka.isApache else { throw BenchFailure("KAFKA_HOME has to name a folder of Apache Kafka") }
         kafka = try TestKafka()
         for topic in Topic.allCases {
-            // The broker's clock tells when a record came.
+            // The time of a record is the broker's.
             try kafka.createTopic(
                 topic.defaultName, partitions: Self.partitions,
                 configuration: ["message.timestamp.type": "LogAppendTime"])
@@ -128,7 +127,7 @@ final class Stage {
         workers = []
     }
 
-    /// Ends everything in order, and removes what it left.
+    /// Ends everything in order, and removes its files.
     func end() throws {
         try stopWorkers()
         try apple.stop()

@@ -27,7 +27,7 @@ enum FaultKind: String, CaseIterable, Sendable {
     case sessionsEnded = "sessions ended"
     /// The server never gets a round trip's statements.
     case statementsCut = "connection cut before statements"
-    /// The server has done a round trip's statements, a commit maybe, and nobody learns of it.
+    /// The server has carried out a round trip's statements, perhaps a commit, and the session does not learn of it.
     case answerCut = "connection cut before the answer"
     /// Commits wait for it.
     case standbyFrozen = "standby frozen"
@@ -92,11 +92,11 @@ struct Fault: Hashable, Sendable {
     /// Milliseconds after the first submission. It comes later if the fault before took its time.
     let start: Int
     let kind: FaultKind
-    /// The worker's or broker's number, from 0; the worker whose connection is cut; 0 where there is one only.
+    /// The number of the worker or broker, from 0; for a cut connection its worker's; 0 where there is only one.
     let place: Int
     /// Milliseconds.
     let duration: Int
-    /// Among the round trips of a connection, the one that is cut.
+    /// The number of the round trip that is cut.
     let roundTrip: Int
 
     /// The fault and its place.

@@ -3,7 +3,7 @@ import Contract
 import KafkaTesting
 import PostgresTesting
 
-/// Does what the schedule says, and undoes it. It decides nothing.
+/// Carries out the schedule's faults, and undoes them. It decides nothing.
 struct Saboteur: Sendable {
     /// Milliseconds that Apple takes for an answer as a rule, and while it is slow.
     static let (latency, slow) = (50, 4000)

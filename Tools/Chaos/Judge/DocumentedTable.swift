@@ -1,4 +1,4 @@
-/// A table as docs/configuration.md has it, so that document and worker are held against each other.
+/// A table of docs/configuration.md, so that document and worker are compared.
 struct DocumentedTable {
     private static let file = "docs/configuration.md"
 

@@ -8,7 +8,8 @@ struct LedgerTables {
 
     init(_ place: String) { self.place = place }
 
-    /// Rows of a table, or of those that a condition behind its name leaves; -1 if the ledger cannot be read.
+    /// The number of a table's rows, or of those that a condition behind its name leaves; -1 if the ledger cannot be
+    /// read.
     func count(_ table: String) -> Int {
         rows("SELECT count(*) FROM \(table)")?.first?.first.flatMap { Int($0) } ?? -1
     }

@@ -11,7 +11,7 @@ struct Outcomes {
     private var granted: [String: Set<String>] = [:]
     private var again: [String: Set<String>] = [:]
     private var failed: [String: String] = [:]
-    /// Nil as long as there is no ledger that tells of them.
+    /// Nil as long as there is no ledger with them.
     private var held: [String: String]?
 
     /// Looks until all has come that is waited for, or the time for it is over.

@@ -12,14 +12,14 @@ struct PartitionStops: Sendable {
     init(_ passages: [Passage]) { self.passages = Dictionary(grouping: passages, by: \.partition) }
 
     /// The longest stop of each partition between two moments, in milliseconds. A partition stands still from its last
-    /// event, or from the arrival of what waits in it if that is later, until the next event.
+    /// event, or from the arrival of its waiting records if that is later, until the next event.
     func longest(from start: Int64 = .min, through end: Int64 = .max) -> [Int32: Int64] {
         passages.compactMapValues { Self.longest($0, from: start, through: end) }
     }
 
     private static func longest(_ passages: [Passage], from start: Int64, through end: Int64) -> Int64? {
         let told = passages.sorted { $0.toldAt < $1.toldAt }
-        // Of what is told from each place on, when the first of it was sent.
+        // For each index the moment at which the first of the submissions answered from there on was sent.
         var arrivals: [Int64] = []
         var earliest = Int64.max
         for passage in told.reversed() {

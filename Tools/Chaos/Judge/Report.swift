@@ -31,7 +31,7 @@ struct Report {
         }
     }
 
-    /// Waits until everything is told and nothing is owed, ends a fleet, and judges what it left.
+    /// Waits until all events are published and nothing is owed, ends a fleet, and judges the topics and the ledger.
     @discardableResult
     mutating func judge(
         _ world: World, _ traffic: Traffic, _ fleet: Fleet, since start: Instant, within limit: Duration
@@ -39,7 +39,7 @@ struct Report {
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let count = try judge.wait(limit)
         let tables = LedgerTables(world.ledger)
-        // The rows of what is told go a moment later.
+        // The rows of published events go a moment later.
         look(every: 500, for: limit) { tables.count("outbox") == 0 && tables.count("retries") == 0 }
         say("\(count) of \(traffic.expected.count) are told \(seconds(since: start)) s after the last fault")
         for text in fleet.faults { fault(text) }
@@ -68,7 +68,7 @@ struct Report {
         }
     }
 
-    /// Stops the brokers, and throws the run's files away unless there is something to look for in them.
+    /// Stops the brokers, and deletes the run's files unless somebody may need them.
     func end(_ world: World) -> Bool {
         world.close()
         say("\(faults) faults")

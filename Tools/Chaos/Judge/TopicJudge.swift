@@ -3,12 +3,12 @@ import Kafka
 import KafkaScanning
 import Scheduling
 
-/// Judges a run by what stands on the topics and in the ledger, and by nothing that a worker says.
+/// Judges a run by the topics and the ledger, and by nothing that a worker says.
 struct TopicJudge {
     /// Genuine submissions, each with its one transaction.
     let expected: [String: String]
     let scan: KafkaScan
-    /// A ledger that was set back forgets moments: copies of an event may then tell another one, and nothing else.
+    /// A ledger that was set back forgets moments: copies of an event may then differ in the moment alone.
     var mayBeWrittenAnew = false
     /// Records that are meant for quarantine.
     var quarantined = 0
@@ -146,7 +146,7 @@ struct TopicJudge {
         }
     }
 
-    /// No submission is told to wait after its end. All workers of a run have one clock.
+    /// No submission gets a pending event after its end. All workers of a run have one clock.
     private func judgePending(_ granted: [String: String], _ verdict: inout Verdict) throws(KafkaError) {
         var pending: Set<String> = []
         try scan.read(topics: [Topic.pending.defaultName]) { batch in

@@ -2,7 +2,7 @@ import Contract
 import PostgresTesting
 import Scheduling
 
-/// The database is killed again and again, and a standby that lacks its latest grants takes its place.
+/// The database is killed again and again, and a standby that lacks its latest grants replaces it.
 struct FailoverRun {
     private static let workers = 2
     /// Grants that the standby lacks at least.

@@ -9,7 +9,7 @@ import Scheduling
 struct FleetRun {
     static let sessionTimeout = Duration.seconds(6)
     private static let brokers = 3
-    /// Time until everything is told once the last fault is over.
+    /// Time until all events are published once the last fault is over.
     private static let endLimit = Duration.seconds(120)
     /// One submission in so many has a receipt, and one comes twice, as producers do it.
     private static let (receiptEvery, twiceEvery) = (5, 10)

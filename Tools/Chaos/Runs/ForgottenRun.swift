@@ -17,7 +17,7 @@ struct ForgottenRun {
         try copy(world.ledger, world.ledger + ".first")
         try setBackWhileStopped(world, traffic, to: ".copy", "set back while stopped", &report)
         try setBackWhileRunning(world, traffic, to: ".copy", "set back while running", &report)
-        // To a copy that lacks nearly all: what a day is to a worker.
+        // Back to a copy that lacks nearly everything.
         try setBackWhileStopped(world, traffic, to: ".first", "set back far while stopped", &report)
         try setBackWhileRunning(world, traffic, to: ".first", "set back far while running", &report)
         if TestKafka.isApache { try makeTopicAnew(world, traffic, &report) }
@@ -125,7 +125,7 @@ struct ForgottenRun {
         report.stop([worker])
     }
 
-    /// The worker must refuse a ledger that knows nothing of its group, and say how it is accepted.
+    /// The worker must refuse a ledger that knows nothing of its group, and say how to accept it.
     private func empty(_ world: World, _ traffic: Traffic, _ report: inout Report) throws {
         for ending in ["", "-wal", "-shm"] { unlink(world.ledger + ending) }
         let refused = try world.start(9)

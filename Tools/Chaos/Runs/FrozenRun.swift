@@ -65,7 +65,7 @@ struct FrozenRun {
         // The first worker's ledger is behind the proxy, the second one's is not.
         let frozen = try world.start(0)
         var claims: [Traffic.Claim] = []
-        // A session writes plainly what it has seen the product of.
+        // A session writes on the fast path only products that it has seen.
         for number in 0..<Self.purchases { claims.append(try traffic.signed("\(state)-\(number)", app: number)) }
         try traffic.flush()
         _ = try TopicJudge(expected: traffic.expected, scan: world.scan).wait(Self.limit)
@@ -99,7 +99,7 @@ struct FrozenRun {
         let before = written(tables)
         frozen.signal(SIGCONT)
         isOver.raise()
-        // Enough for what it had under way, and for its return into the group.
+        // Enough for its work under way, and for its return into the group.
         rest(milliseconds: 5000)
         let changed = written(tables).symmetricDifference(before).count
         say(
@@ -110,7 +110,7 @@ struct FrozenRun {
         report.stop([frozen, other])
     }
 
-    /// Claims of a state that are told, of its purchases or of its repeats.
+    /// Claims of a state with an event, for its purchases or for its repeats.
     private func answered(_ state: WriteState, _ world: World) throws -> Int {
         var names: Set<String> = []
         try world.scan.read(topics: [Topic.granted.defaultName]) { batch in

@@ -41,7 +41,7 @@ struct InventoryRun {
 
     private enum Stage: String, CaseIterable {
         case calm = "in calm"
-        /// Of the first app's service alone: what other apps have to bear is nothing.
+        /// Faults of the first app's service alone: other apps must not notice.
         case faults = "with faults"
         /// And workers are killed, one in the middle of each fault.
         case kills = "with faults and kills"
@@ -112,7 +112,7 @@ struct InventoryRun {
         return try judge(world, traffic, fleet, [one, other], sent, &report)
     }
 
-    /// The workers' start, and each app's first call, are not what is measured here.
+    /// The workers' start, and each app's first call, are not measured.
     private func warmUp(_ world: World, _ traffic: Traffic) throws {
         for number in 0..<(Self.firsts * World.apps.count) { try traffic.signed("first-\(number)", app: number) }
         try traffic.flush()
@@ -223,7 +223,7 @@ struct InventoryRun {
         return report.end(world)
     }
 
-    /// Compares what services have with what was told.
+    /// Compares services' books with published events.
     private func judgeBooks(
         _ books: [InventoryService.Book], _ world: World, _ sent: [Sent], _ report: inout Report
     ) throws {

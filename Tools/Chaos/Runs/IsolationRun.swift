@@ -38,7 +38,7 @@ struct IsolationRun {
         try world.appleStandIn.takeAway(options.away)
         say("verifyReceipt is away (\(options.away.rawValue)) for \(options.seconds) s")
         var course = Course(worker: try world.start())
-        // Its start is not what is measured here.
+        // Its start is not measured.
         rest(milliseconds: 4000)
         let begin = clock()
         let start = Instant.now

@@ -12,7 +12,7 @@ struct RebalanceRun {
 
     private struct Change {
         let name: String
-        /// Milliseconds that a partition may stand still that stays with its worker; any partition after a kill.
+        /// Milliseconds for which a partition that stays with its worker may stand still; after a kill, any partition.
         let limit: Int64
         var start: Int64 = 0
         var end: Int64 = 0

@@ -41,8 +41,9 @@ struct ReplacedRun {
         return report.end(world)
     }
 
-    /// Workers that run must end with 78. So must new ones beside an empty ledger, until an operator accepts it by its
-    /// id. One that has the group's partitions, as another group's ledger may, they cannot tell from the right one.
+    /// Running workers must end with 78. So must new workers beside an empty ledger, until an operator accepts it by
+    /// its id. They cannot tell a ledger with the group's partitions, as another group's may have them, from the right
+    /// one.
     private func refuse(
         _ name: String, _ text: String, _ world: World, _ server: PostgresServer, _ traffic: Traffic,
         _ report: inout Report

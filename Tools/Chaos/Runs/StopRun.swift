@@ -2,7 +2,7 @@ import Contract
 import Glibc
 import Scheduling
 
-/// SIGTERM under full load: a worker ends with 0 in time, and what it did not finish another one does.
+/// SIGTERM under full load: a worker ends with 0 in time, and another worker does its unfinished work.
 struct StopRun {
     private static let stops = 5
     private let options: Options

@@ -4,7 +4,7 @@ import Glibc
 import Scheduling
 
 /// Checks every cell of the table of unlisted products in docs/configuration.md from outside the worker, for each kind
-/// of evidence and claim. Then the product is listed, and what was held must be granted.
+/// of evidence and claim. Then the product is listed, and held submissions must be granted.
 struct UnlistedRun {
     private static let limit = Duration.seconds(120)
     private static let (listed, unlisted) = (ProductID("gems"), ProductID("late"))
@@ -99,7 +99,7 @@ struct UnlistedRun {
     private static var cells: [Cell] {
         var cells: [Cell] = []
         for way in Way.allCases {
-            // Of a bare transaction id the claim is what it says already.
+            // With a bare transaction id the claim is complete.
             for claim in Claim.allCases where way != .transactionID || claim != .transaction {
                 for company in Company.allCases where isThere(way, claim, company) {
                     for policy in policies {
@@ -115,7 +115,7 @@ struct UnlistedRun {
     private static func isThere(_ way: Way, _ claim: Claim, _ company: Company) -> Bool {
         switch company {
         case .alone: true
-        // Whether a local receipt tells of a refund depends on its age.
+        // Whether a local receipt shows a refund depends on its age.
         case .refunded: claim == .none && way != .localReceipt
         case .new, .granted: way.attestsSeveral
         }

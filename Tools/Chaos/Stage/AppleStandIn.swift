@@ -21,7 +21,7 @@ final class AppleStandIn: Sendable {
     func takeAway(_ way: Options.Away) throws(ChaosFailure) {
         simulator.stop()
         guard way == .silent else { return }
-        // Workers that are started meanwhile must not inherit it: they would listen in Apple's place for ever.
+        // Workers that are started meanwhile must not inherit it: they would listen instead of Apple for ever.
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         silence.withLock { $0 = listener }
         var on: Int32 = 1

@@ -28,7 +28,7 @@ struct ChildWorker {
     /// All that run.
     private static let running = Mutex<Set<pid_t>>([])
 
-    /// Kills all that run, for a run that cannot go on.
+    /// Kills all running workers, for a run that cannot go on.
     static func endAll() {
         for pid in running.withLock({ $0 }) { kill(pid, SIGKILL) }
     }

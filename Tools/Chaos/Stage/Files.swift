@@ -49,5 +49,5 @@ func say(_ line: String) {
     fflush(nil)
 }
 
-/// Removes a folder and all that is in it.
+/// Removes a folder with its content.
 func removeFolder(_ path: String) { try? FileManager.default.removeItem(atPath: path) }

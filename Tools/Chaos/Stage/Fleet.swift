@@ -2,7 +2,7 @@ import Glibc
 import Scheduling
 import Synchronization
 
-/// The workers of a run, each in a place of its own, where it is killed, frozen and started again.
+/// The workers of a run, each with a number under which it is killed, frozen and started again.
 final class Fleet: Sendable {
     private static let stopLimit = Duration.seconds(20)
 

@@ -113,7 +113,7 @@ final class Traffic {
         if sent % 100 == 0 { drain() }
     }
 
-    /// Takes what the broker says of records. One that it refused is sent again, as producers have to.
+    /// Takes the broker's replies about records. A refused record is sent again, as producers have to do.
     private func drain() {
         producer.drainReports(into: &reports)
         let answered = reports

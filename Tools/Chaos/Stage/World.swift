@@ -112,7 +112,7 @@ final class World {
             + "&port=\(ports.joined(separator: ","))&target_session_attrs=read-write"
     }
 
-    /// A topic's properties. The brokers' clock tells when an event came.
+    /// A topic's properties. The time of an event is the brokers'.
     static func properties(of topic: Topic, _ needs: Needs = Needs()) -> [String: String] {
         let times = topic == .granted ? ["message.timestamp.type": "LogAppendTime"] : [:]
         return times.merging(needs.properties[topic] ?? [:]) { $1 }
@@ -125,7 +125,7 @@ final class World {
 
     var scan: KafkaScan { KafkaScan(configuration: kafka.client, group: "chaos", logger: logger) }
 
-    /// A worker's environment; its ledger's URL goes by its proxy, if it has one.
+    /// A worker's environment. Its ledger's URL leads through its proxy, if it has one.
     func environment(of number: Int) -> [String: String] {
         guard proxies.indices.contains(number) else { return environment }
         let url = "postgres://postgres@/grantor?host=\(proxies[number].folder)"
@@ -146,7 +146,7 @@ final class World {
         return child.end(by: 0)
     }
 
-    /// Runs another command to its end, and returns what it says; nil if it fails.
+    /// Runs another command to its end, and returns its output; nil if it fails.
     func output(of words: [String]) throws -> String? {
         let file = folder + "/command.out"
         let child = try ChildWorker(

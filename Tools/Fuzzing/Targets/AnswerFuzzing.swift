@@ -4,8 +4,8 @@ internal import Contract
 /// A question ends within a few calls, whatever Apple's servers answer. Unsigned answers of the App Store Server API
 /// grant nothing.
 enum AnswerFuzzing {
-    /// Most calls that a question with one and the same answer to each takes: environments, secrets and fresh
-    /// connections, and pages of a history.
+    /// Most calls of a question if each gets the same reply: for environments, secrets, fresh connections, and pages of
+    /// a history.
     private static let maxCalls = 64
 
     static func verifyReceipt(_ bytes: [UInt8]) throws(BrokenRule) {

@@ -2,7 +2,7 @@ internal import AppStore
 internal import CertificateMaking
 internal import Contract
 
-/// Nothing is verified that nobody signed, whatever the evidence is made of.
+/// Nothing unsigned is verified, whatever the evidence is made of.
 enum EvidenceFuzzing {
     static let now = Timestamp(milliseconds: 1_795_237_200_000)
     static let origin = Origin(topic: "receipts.submitted", partition: 0, offset: 7)

@@ -2,7 +2,7 @@ internal import Configuration
 internal import Contract
 internal import Cryptography
 
-/// Rules of small readers: what they read they write the same, and what they refuse they refuse again.
+/// Rules of small readers: a text that they read they write the same, and a text that they refuse they refuse again.
 enum TextFuzzing {
     static func json(_ bytes: [UInt8]) throws(BrokenRule) {
         guard let object = try? StrictJSON(bytes) else { return }

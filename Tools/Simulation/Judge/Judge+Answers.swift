@@ -2,9 +2,9 @@ import Contract
 import Ledger
 import LedgerModel
 
-/// The end of each claim's own submission: its answer, the purchase that came late, the way of its proof.
+/// The end of each claim's own submission: its answer, its late purchase, its way of proof.
 extension Judge {
-    /// A user's claim of a purchase that is the user's does not fail. Every claim is told something, and a repeat is
+    /// A user's claim of a purchase that is the user's does not fail. Every claim has an event, and a repeat is
     /// answered by the newest of its purchases.
     func ownAnswers(_ found: inout [Violation]) {
         guard !options.forgets else { return }
@@ -35,7 +35,7 @@ extension Judge {
     }
 
     /// A claim is about a purchase that Apple's copy of the receipt lacked at first. It has its grant once Apple has
-    /// it, because everything before that was another order's.
+    /// the purchase, because everything before that was another order's.
     func grown(_ found: inout [Violation]) {
         guard !options.forgets else { return }
         for claim in witness.script.claims where isJudged(claim) && isRightful(claim) && isWaitingForMore(claim) {
@@ -53,7 +53,7 @@ extension Judge {
         return !isNew && !visible(claim).compactMap(holder).contains { $0.orderID == order }
     }
 
-    /// A receipt without anything new has its doubt's time before another order's grant answers it.
+    /// A receipt without anything new waits as long as a doubt before another order's grant answers it.
     func nothingNew(_ found: inout [Violation]) {
         guard !options.forgets else { return }
         for claim in witness.script.claims where claim.doubtsNothingNew && isJudged(claim) {
@@ -92,8 +92,8 @@ extension Judge {
         }
     }
 
-    /// Submissions that a configuration held are tried again as soon as every worker has the mended one, and not when
-    /// they are due.
+    /// Submissions that a configuration held are tried again as soon as every worker has the mended configuration, and
+    /// not when they are due.
     func mended(_ found: inout [Violation]) {
         guard options.isSteady, let mended = witness.mended else { return }
         for key in mended.held where contents(of: key) == 1 {
@@ -102,22 +102,22 @@ extension Judge {
         }
     }
 
-    /// Milliseconds in which a worker that has a new apps file has taken what was held.
+    /// Milliseconds in which a worker with a new apps file has taken the held submissions.
     private static let triedAgain: Int64 = 60_000
-    /// Milliseconds after which everybody has found out that an endpoint answers again, or knows nothing of it.
+    /// Milliseconds after which every worker knows that an endpoint answers again, or has no news of it.
     private static let unnoticed: Int64 = 300_000
 
     // MARK: Claims
 
-    /// Whether a submission's own answer can be told from outside: one claim came under its id, somebody reads it, and
-    /// no operator has answered it.
+    /// Whether a submission's own answer shows outside: one claim came under its id, somebody reads it, and no operator
+    /// has answered it.
     private func isJudged(_ claim: ScriptedClaim) -> Bool {
         let key = claim.claimant.submissionKey
         return contents(of: key) == 1 && witness.abandonments[key] == nil && witness.isOwedToAnybody(claim)
     }
 
-    /// Whether its app is told whatever becomes of it. A copy is not told while a call is owed. A grant whose worker
-    /// ended before it told comes again as a repeat, where its record has another place.
+    /// Whether its app gets an event of every outcome. A copy is not told while a call is owed. A grant whose worker
+    /// ended before its event comes again as a repeat, if its record has another origin.
     private func isHeard(_ claim: ScriptedClaim, hasGrants: Bool) -> Bool {
         hasGrants && !options.replacesRecords
             || claim.repeats == .publish && !claim.owesCall && !options.configurationsDiffer

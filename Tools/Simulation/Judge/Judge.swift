@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import LedgerModel
 
-/// Judges a run at its end, when faults are over and nothing is left to do: by records, rows and events alone.
+/// Judges a run by records, rows and events alone, at its end: faults are over and nothing is left to do.
 struct Judge {
     let witness: Witness
     let tables: ModelTables
@@ -84,7 +84,7 @@ struct Judge {
         }
     }
 
-    /// Each purchase that is genuine, and that somebody claimed who may, was told to one of those.
+    /// Each genuine purchase with a claim of a user who may have it was told to one of these users.
     private func paidAndGranted(_ found: inout [Violation]) {
         for claim in witness.script.claims where isRightful(claim) && witness.isOwedToAnybody(claim) {
             for purchase in sure(claim) {
@@ -153,8 +153,8 @@ struct Judge {
         }
     }
 
-    /// Whether somebody is still to hear of a row. Its worker may have ended before it told, and the topic was made
-    /// anew since, where its record was quarantined.
+    /// Whether a row still needs its event. Its worker may have ended before its event. In the topic made anew since,
+    /// its record was quarantined.
     private func isOwed(_ claimant: Claimant) -> Bool {
         claims[claimant.submissionKey].map { $0.contains(where: witness.isOwedToAnybody) } ?? true
     }
@@ -208,12 +208,12 @@ struct Judge {
         }
     }
 
-    /// Milliseconds: an endpoint is silent for a second before anybody knows, and a second is allowed for the rest.
+    /// Milliseconds: after a second an endpoint's silence is noticed, and a second is allowed for the rest.
     private static let noticed: Int64 = 2500
 
     /// Whichever endpoint of Apple's is away, signed evidence is answered at once, where nothing else goes wrong.
     private func isolated(_ found: inout [Violation]) {
-        // A worker may have another wish of the app's about repeats, and tell nobody.
+        // A worker may have another setting of the app for repeats, and publish none.
         guard options.isCalm, !options.configurationsDiffer, !witness.hasLostOwnership else { return }
         var first: [SubmissionKey: Int64] = [:]
         for (number, moment) in witness.producedAt {

@@ -16,7 +16,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case told = "every outcome is told"
         /// A claim of a purchase that its user holds does not fail, and every claim is told its own answer.
         case ownAnswer = "every claim has its own answer"
-        /// An event says what was bought, in which number and order.
+        /// An event has the bought product, its number and its order.
         case contents = "an event says what was bought"
         /// A marked copy goes to who claims the purchase again.
         case marks = "a copy answers who asked for it"
@@ -36,9 +36,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case offsets = "no offset passes a record that is not complete"
         /// A doubt fails after five doubting replies and six hours of them, no sooner.
         case doubt = "a doubt has its time"
-        /// Evidence that needs nobody waits for nobody.
+        /// Evidence that needs no call waits for none.
         case isolation = "what needs nobody waits for nobody"
-        /// Operators have the last word: what they abandoned is not granted afterwards.
+        /// Operators have the last word: a submission that they abandoned is not granted afterwards.
         case abandoned = "what was abandoned stays so"
         /// A submission is held for ending workers only if it does.
         case held = "what ends no worker is not held for it"

@@ -1,10 +1,9 @@
 import Contract
 import Ledger
 
-/// The batches that a worker writes, and what it tells of their results.
+/// The batches that a worker writes, and the events of their results.
 extension Witness {
-    /// A batch holds each submission and transaction once; what the ledger refuses one of them for would hide the
-    /// other.
+    /// A batch holds each submission and transaction once: the ledger's refusal of one would hide the other.
     func writes(_ batch: [Decision]) {
         guard batch.count > 1 || batch.contains(where: \.hasSeveralPurchases) else { return }
         var transactions: Set<GrantReference> = []
@@ -23,7 +22,7 @@ extension Witness {
         }
     }
 
-    /// A worker hears what became of a batch: whatever it read itself, it tells in that turn.
+    /// A worker gets a batch's result: it publishes the events of its own records in that turn.
     func heard(_ results: [DecisionResult], of batch: [Decision], tells: [Event], _ worker: String) {
         for (decision, result) in zip(batch, results) {
             guard case .record = decision.source, case .written(_, let events, _) = result else { continue }

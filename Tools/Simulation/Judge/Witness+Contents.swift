@@ -2,9 +2,10 @@ import Contract
 import Ledger
 import LedgerModel
 
-/// The contents of events: the product, items and number of a purchase, its order, and whom a marked copy answers.
+/// The contents of events: the product, items and number of a purchase, its order, and the submission that a marked
+/// copy answers.
 extension Witness {
-    /// A granted event has all that the script knows of its purchase.
+    /// A granted event says everything that the script knows of its purchase.
     func demandContent(_ seen: SeenEvent) {
         guard let (claim, granted) = proof(of: seen) else { return }
         let items = granted.items.map { "{\"item\":\"\($0.item)\",\"quantity\":\($0.quantity)}" }
@@ -46,7 +47,7 @@ extension Witness {
                 }
         }
         guard isClaimed else { return fail(.marks, "\(seen.id) is a copy for \(key), which does not claim it") }
-        // An operator who abandons a submission whose user has the purchase is told so.
+        // An operator who abandons a submission whose user has the purchase gets that answer.
         if !world.options.configurationsDiffer, abandonments[key] == nil,
             !claims.contains(where: { $0.repeats == .publish })
         {

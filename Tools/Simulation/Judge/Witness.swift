@@ -3,7 +3,7 @@ import Ledger
 import LedgerModel
 
 /// Sees what anybody outside could see, as it happens: records, events, calls, offsets and rows. It knows nothing of
-/// the cores' inner life, and judges at once what can be judged at once.
+/// the cores' inner states, and judges at once whatever it can.
 final class Witness {
     let script: Script
     var violations: [Violation] = []
@@ -40,7 +40,7 @@ final class Witness {
     private var digests: [Int: ClaimDigest] = [:]
     /// Ownerships that began since the topic was made.
     private var ofThisTopic: Set<PartitionOwnership> = []
-    /// Records that a ledger knew which is there no more, and that nobody reads again.
+    /// Records that a ledger knew before it was lost, and that nobody reads again.
     private var forgotten: Set<Int> = []
 
     init(script: Script) {
@@ -104,7 +104,7 @@ final class Witness {
         }
     }
 
-    /// A submission is told to wait, which answers nothing.
+    /// A submission gets a pending event, which answers nothing.
     private func pending(_ event: Event, _ world: World) {
         if let before = pendingByID.updateValue(event, forKey: event.id), before != event {
             fail(.copies, "\(event.id) was \(before), is \(event)")
@@ -117,7 +117,7 @@ final class Witness {
         // A ledger that was set back has lost it.
         guard isGranted(seen.submission, to: seen.userID, world), let end = firstGrants[seen.submission]?[seen.userID]
         else { return }
-        // The clock of the worker that tells is off. A grant counts from its commit: it may have waited for that.
+        // The publishing worker's clock is wrong. A grant counts from its commit: it may have waited for that.
         let latest = Timestamp(milliseconds: World.wallStart + end + World.clockError).rfc3339
         if latest < seen.pendingAt {
             fail(.rows, "\(seen.submission) was granted until \(latest), and told to wait at \(seen.pendingAt)")
@@ -218,7 +218,7 @@ final class Witness {
     }
 
     /// A partition lost its end.
-    /// - Parameter isOwnerBelow: whether its owner has read none of what is gone, and goes on.
+    /// - Parameter isOwnerBelow: whether its owner has read none of the lost records, and goes on.
     func cut(_ partition: Int, at end: Int64, isOwnerBelow: Bool) {
         completeBefore[partition] = min(completeBefore[partition] ?? 0, end)
         if !isOwnerBelow { ofThisTopic = ofThisTopic.filter { $0.partition.partition != partition } }
@@ -227,7 +227,7 @@ final class Witness {
 
     func takesOver(_ ownership: PartitionOwnership) { ofThisTopic.insert(ownership) }
 
-    /// An operator accepted another ledger: what the group has passed is not read again.
+    /// An operator accepted another ledger: records that the group has passed are not read again.
     func accepted(_ numbers: [Int]) { forgotten.formUnion(numbers) }
 
     /// Whether a record of a claim is still to be granted, or was.
@@ -249,7 +249,7 @@ final class Witness {
         }
     }
 
-    /// A worker that has not noticed yet that a partition lost its end may commit its checkpoint of before.
+    /// A worker that has not noticed yet that a partition lost its end may commit its former checkpoint.
     func commits(_ partition: Int, from: Int64, to next: Int64, _ world: World) {
         let isOfThisTopic = ofThisTopic.contains {
             $0.partition.partition == partition && world.ledger.tables.owns($0)
@@ -310,18 +310,18 @@ final class Witness {
         if let claim, tables.hasWaiting, tables.waits(digest(of: claim)) {
             // A copy of it may have an answer, which stands for its record as well.
             if wasOutboxFull || toldPending.contains(key) || tables.isOwed(.pending(digest(of: claim))) { return nil }
-            // A submission with an answer is told to wait by nobody, and the answer's own record tells the answer.
+            // A submission with an answer gets no pending event, and the answer's own record publishes the answer.
             if tables.rows(of: key).contains(where: { $0.userID == claimant.userID }) { return nil }
             if tables.answer(key)?.claimant.userID == claimant.userID { return nil }
         }
         let grants = tables.rows(of: key).filter { $0.userID == claimant.userID }
         let own = grants.filter { $0.origin == origin }
         if !own.isEmpty { return own.lazy.compactMap { self.lack(of: $0, world) }.first }
-        // The same submission came in other records, which tell of their grants: here at most a repeat is told.
+        // The same submission came in other records, which publish their grants: this one publishes a repeat at most.
         if !grants.isEmpty, !tellsRepeats || grants.contains(where: { lack(of: $0, world) == nil }) { return nil }
         switch tables.answer(key) {
         case .failed(let failure):
-            // The same submission came in another record, which tells of its failure before it is complete.
+            // The same submission came in another record, which publishes its failure before it is complete.
             if failure.origin != origin, claim != nil { return nil }
             let isTold = toldFailures.contains(key) || tables.isOwed(.failed(key.bundleID, key.submissionID))
             // Of two contents under one id the other one may have failed.
@@ -331,7 +331,7 @@ final class Witness {
             guard let grant = tables.row(of: answer.grant) else { return "answered by a grant that is not there" }
             // The grant's own submission is told by its own record.
             guard tellsRepeats else { return nil }
-            // Of two contents under one id the answer may be the other one's, whose grant its own record tells.
+            // Of two contents under one id the answer may be the other content's, whose own record publishes its grant.
             if contents(of: key) > 1, answeredAt[key] != nil, isHeld(claim, world) { return nil }
             return lack(of: grant, world)
         case nil:
@@ -371,8 +371,8 @@ final class Witness {
 
     func claimed(by key: SubmissionKey) -> [ScriptedClaim] { claims[key] ?? [] }
 
-    /// Whether one content under an id may stand where the topic before had the other one: such a record is taken for a
-    /// redelivery.
+    /// Whether one content under an id may stand where the former topic had the other content: such a record is taken
+    /// for a redelivery.
     func isAmbiguous(_ key: SubmissionKey, _ options: SwarmOptions) -> Bool {
         options.replacesRecords && contents(of: key) > 1
     }

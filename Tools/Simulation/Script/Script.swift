@@ -262,8 +262,8 @@ private struct Author {
         }
     }
 
-    /// - Parameter isOwn: Whether its number is no other purchase's. The content of two claims under one id would be
-    ///   the same otherwise, and the truth about them another one.
+    /// - Parameter isOwn: Whether its number is no other purchase's. Otherwise two claims under one id would have one
+    ///   content, and different truths.
     private mutating func purchase(
         _ environment: Environment, isOwn: Bool, _ random: inout SplitMix64
     ) -> GrantablePurchase? {

@@ -1,7 +1,7 @@
 import Contract
 
-/// A record of the input topic with the truth about it, which the simulated world tells piece by piece and the judge
-/// knows whole.
+/// A record of the input topic with the truth about it. The simulated world reveals it piece by piece, and the judge
+/// knows it whole.
 struct ScriptedRecord: Sendable {
     enum Content: Sendable {
         /// No submission can be read from it.
@@ -23,12 +23,12 @@ struct ScriptedRecord: Sendable {
     let endsWorkers: Bool
 }
 
-/// Somebody's claim, and what is true of its evidence.
+/// A claim, and the truth about its evidence.
 final class ScriptedClaim: Sendable {
     /// The final word of Apple or of its signature.
     enum Truth: Sendable {
         case genuine
-        /// It is forged: whoever looks rejects it.
+        /// It is forged: every check rejects it.
         case forged(Rejection)
         /// Some checks verify it and some reject it: workers differ in configuration, a purchase is revoked meanwhile.
         case changing(Rejection)
@@ -38,8 +38,8 @@ final class ScriptedClaim: Sendable {
         case never(Rejection)
         /// Our configuration is wrong until a moment of virtual time, in milliseconds; then it is genuine.
         case held(Int64)
-        /// It was signed ahead of the workers' clocks, which reach its time at a moment of virtual time, in
-        /// milliseconds.
+        /// The virtual time, in milliseconds, at which the workers' clocks reach the time of its signature, made ahead
+        /// of them.
         case ahead(Int64)
         /// The receipt lacks its newest purchase before a moment of virtual time, in milliseconds.
         case growing(Int64)

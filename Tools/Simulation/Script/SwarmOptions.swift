@@ -16,7 +16,7 @@ public struct SwarmOptions: Sendable {
     public var freezes = 0
     /// Members of the group come and go without a reason.
     public var rebalances = 0
-    /// Replies of the ledger that get lost, whether or not it did what was asked, in a thousand.
+    /// Lost replies of the ledger, of calls that were carried out or not, in a thousand.
     public var lostReplies = 0
     /// Spans in which the ledger does nothing.
     public var ledgerOutages = 0
@@ -26,7 +26,7 @@ public struct SwarmOptions: Sendable {
     public var lostAcknowledgements = 0
     /// Spans in which a topic takes nothing.
     public var topicOutages = 0
-    /// The quarantine topic refuses what is large.
+    /// The quarantine topic refuses large records.
     public var quarantineRefusesLarge = false
     /// Spans in which one of Apple's endpoints is away.
     public var appleOutages = 0
@@ -42,15 +42,15 @@ public struct SwarmOptions: Sendable {
     public var undecided = 0
     /// Shares of latencies that are much longer than usual, in a thousand.
     public var slowness = 5
-    /// Moments at which whichever worker has its turn ends in the middle of it.
+    /// Moments at which the worker whose turn it is ends amid the turn.
     public var crashes = 0
     /// A record whose check ends its worker, whichever that is.
     public var endsWorkers = false
-    /// That record's check ends nobody, and the check of what Apple answered does.
+    /// That record's check ends no worker, and the check of Apple's reply does.
     public var endsWhileReading = false
     /// The topic is made anew, with the same records in another order.
     public var topicsMadeAnew = 0
-    /// Partitions lose their end, as after an unclean election of a leader, and their producers send what is gone
+    /// Partitions lose their end, as after an unclean election of a leader, and their producers send the lost records
     /// again.
     public var topicsCut = 0
     /// The ledger is emptied, and accepted by an operator once a worker has stopped for it.
@@ -143,11 +143,12 @@ public struct SwarmOptions: Sendable {
         if maybe(1, in: 12, &random) { topicsMadeAnew = 1 }
         if maybe(1, in: 12, &random) { topicsCut = 1 }
         if maybe(1, in: 25, &random) { ledgersEmptied = 1 }
-        // A ledger that was set back to before the topic was made anew knows neither what it forgot nor that it did.
+        // A ledger that was set back to before the topic was made anew does not know that it forgot something.
         if forgets { (topicsMadeAnew, topicsCut) = (0, 0) }
-        // Another record may stand at the place of the one that ends workers.
+        // Another record may stand at the offset of the record that ends workers.
         endsWhileReading = endsWorkers && !replacesRecords && maybe(1, in: 2, &random)
-        // One that was set back counts ends of workers again: some of them then quarantine a record that ended nobody.
+        // A ledger that was set back counts ends of workers again. Some of these counts then quarantine a record that
+        // ended nobody.
         if setBacks > 0 { crashes = 0 }
         configurationsDiffer = maybe(1, in: 6, &random)
         if configurationsDiffer { deployments = Int.random(in: 0...4, using: &random) }
@@ -171,7 +172,7 @@ public struct SwarmOptions: Sendable {
         if !isCalm, maybe(1, in: 11, &later) { spells = Int.random(in: 20...400, using: &later) }
     }
 
-    /// Nothing but Apple goes wrong, and Apple does all the time: what needs nobody must not wait.
+    /// Only Apple fails, and all the time: evidence that needs no call must not wait.
     private mutating func becomeCalm(_ random: inout SplitMix64) {
         let drawn = self
         self = SwarmOptions()

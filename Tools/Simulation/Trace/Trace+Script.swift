@@ -1,7 +1,7 @@
 import Contract
 import Processing
 
-/// The head of a trace: what the seed has drawn.
+/// The head of a trace: the draws of the seed.
 extension Trace {
     static func script(of world: World) -> [TraceLine] {
         var lines: [TraceLine] = []

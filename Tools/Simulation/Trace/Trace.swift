@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Processing
 
-/// Writes down what happens in one run, a short line per event, for people who follow a submission or look for a fault.
+/// Writes one run down, a short line per event, for people who follow a submission or look for a fault.
 ///
 /// A line has the moment, the worker and a sign: the core takes it (`<`), wants it (`>`) or has no part in it (`!`).
 /// Then come the verb, the submission, the particulars, and the submission's state after the turn. If a submission is
@@ -108,7 +108,6 @@ public final class Trace {
     }
 }
 
-/// One event.
 struct TraceLine {
     enum Side: String {
         case into = "<"
@@ -120,7 +119,7 @@ struct TraceLine {
     enum About {
         case submission(TraceSubject)
         case partition(Int32)
-        /// Everything before an offset is complete, as the ledger has it or the group is told.
+        /// Everything before an offset is complete, by the ledger or by the group's commit.
         case offset(Int32, next: Int64?, isTold: Bool)
         case endpoint(Endpoint)
         /// Everything that the worker has.
@@ -167,7 +166,7 @@ extension TraceLine.About {
 }
 
 extension ScriptedRecord {
-    /// The id that somebody gave to the submission; nil if no submission can be read.
+    /// The submission's id; nil if no submission can be read.
     var submissionID: String? {
         switch content {
         case .unreadable: nil

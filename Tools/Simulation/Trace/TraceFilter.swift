@@ -4,7 +4,7 @@ import Processing
 /// The lines about one submission: its own, and those about its partitions until its offset is passed.
 struct TraceFilter {
     let id: String
-    /// Offsets of its records that the group was told of.
+    /// Offsets of its records that were committed to the group.
     private var passed: Set<Origin> = []
 
     init(id: String) { self.id = id }
@@ -45,7 +45,7 @@ struct TraceFilter {
 }
 
 extension Endpoint {
-    /// Whether another one is this one, or a part of it where this one has no key.
+    /// Whether another name is this one, or a part of it where this one has no key.
     fileprivate func covers(_ other: Endpoint) -> Bool {
         service == other.service && environment == other.environment && (key.isEmpty || key == other.key)
     }

@@ -146,7 +146,7 @@ extension OutboxItem {
 }
 
 extension Event {
-    /// The submission whose claim an event tells of, as its trace context says.
+    /// The submission whose claim an event answers, by its trace context.
     func traced(_ world: World) -> TraceSubject {
         let context = headers.first { $0.name == "traceparent" }?.value.map { String(decoding: $0, as: UTF8.self) }
         let number = context.flatMap { Int($0.dropFirst(5)) }

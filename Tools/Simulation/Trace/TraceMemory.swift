@@ -30,7 +30,7 @@ final class TraceMemory {
     /// Whether something with a submission's id is in flight.
     func holds(_ id: String) -> Bool { submissions.values.contains { $0.id == id } }
 
-    /// The states that a submission has in a worker; nil for one that nothing is known of.
+    /// A submission's states in a worker; nil for an unknown one.
     func state(of subject: TraceSubject, in life: Life) -> String? {
         guard subject.token != nil || subject.origin != nil else { return nil }
         let states = followed.filter { one in

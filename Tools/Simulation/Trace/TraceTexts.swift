@@ -261,7 +261,7 @@ extension Alert {
 }
 
 extension Fault {
-    /// Whom it concerns, the worker's place where it is one worker's, and its words.
+    /// The subject, the worker's number where it is one worker's, and the words.
     var told: (about: TraceLine.About, place: Int?, detail: String) {
         switch self {
         case .start(let place): (.nobody, nil, "a worker starts at place \(place)")

@@ -55,13 +55,13 @@ final class Life {
         var repeats: RepeatPolicy?
         /// An app that it does not have yet: its submissions are held.
         var unknownApp: BundleID?
-        /// A product that it does not have yet: submissions whose newest purchase is one are held.
+        /// A product that its apps file lacks as yet: submissions whose newest purchase is of it are held.
         var unlisted: ProductID?
     }
 
     /// Its commits reach the coordinator in order.
     var commitAt = Instant(nanoseconds: 0)
-    /// The terms under which it has its partitions, as far as it knows, and those of assignments on their way.
+    /// The terms of its partitions, as far as it knows, and those of assignments on their way.
     var terms: [Int32: Int] = [:]
     var coming: [[Int32: Int]] = []
 
@@ -71,7 +71,7 @@ final class Life {
     /// How often the ledger was lost, as the core knows by now, for each connection.
     var writerEpoch: Int
     var sideEpoch: Int
-    /// It learns of that in this turn. It may still begin what the ledger before said.
+    /// It learns of that in this turn. It may still begin work of the former ledger.
     var isLearning = false
 
     init(

@@ -10,7 +10,7 @@ struct ScriptedQuestion: Sendable {
     var reads: AttemptResult?
 }
 
-/// Apple's endpoints, and the checkers that look at evidence: both tell what the script says is true by now.
+/// Apple's endpoints, and the checkers of evidence: both say what is true by now according to the script.
 struct SimulatedApple {
     struct Outage {
         let endpoint: Endpoint.Service
@@ -22,7 +22,7 @@ struct SimulatedApple {
         /// It asks for fewer calls, for so many milliseconds each time, or without a word about how long.
         var limit: Limit?
 
-        /// Milliseconds behind its end that somebody may have to wait.
+        /// Milliseconds after its end for which a claim may have to wait.
         var longestPause: Int64 {
             if case .named(let wait) = limit { wait } else { 0 }
         }
@@ -43,7 +43,7 @@ struct SimulatedApple {
 
     let claims: [ScriptedClaim]
     var outages: [Outage] = []
-    /// By claim: what is said about it for a while, in place of the truth.
+    /// By claim: the reply about it for a while, instead of the truth.
     var spells: [Int: Spell] = [:]
     /// By claim, for the judge.
     var answers: [Int: [Heard]] = [:]

@@ -13,7 +13,7 @@ struct SimulatedKafka {
         /// Counts its owners: the coordinator refuses what an earlier one commits.
         var term = 0
         /// When it lost its end, until everybody has noticed. Nothing new is produced meanwhile: a consumer that comes
-        /// back to a place that is there again cannot tell.
+        /// back to an offset that exists again could not tell.
         var cutAt: Int64?
     }
 
@@ -35,7 +35,7 @@ struct SimulatedKafka {
     /// Gives the partitions to the members anew.
     ///
     /// - Returns: The members that lose and get partitions, by the members' order; losses of the dead are nobody's
-    ///   news. A member that has none is told so, too.
+    ///   news. A member without one hears so, too.
     mutating func rebalance(_ random: inout SplitMix64) -> (revoked: [(Life, [Int32])], assigned: [(Life, [Int32])]) {
         var revoked: [(Life, [Int32])] = []
         var assigned: [(Life, [Int32])] = []

@@ -2,8 +2,8 @@ import Processing
 import Scheduling
 
 extension CoreSettings {
-    /// Makes the bounds small that fifty submissions would never meet. All but one of them stay as they are in half of
-    /// the runs, so that one bound does not hide the others.
+    /// Makes the bounds small that fifty submissions would never meet. In half of the runs only one of them is small,
+    /// so that one bound does not hide the others.
     mutating func drawBounds(_ random: inout SplitMix64) {
         let isOne = Bool.random(using: &random)
         let chosen = Int.random(in: 0..<7, using: &random)

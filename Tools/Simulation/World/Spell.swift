@@ -2,16 +2,16 @@ import Contract
 import Processing
 import Scheduling
 
-/// An answer that is given about one claim until a moment, in place of the truth: every answer that decides nothing.
+/// A reply about one claim that replaces the truth until a moment: any reply that decides nothing.
 struct Spell: Sendable {
     enum Answer: CaseIterable {
         case doubt
         case hold
         /// HTTP 200 with a word for "later".
         case temporarilyUnable
-        /// HTTP 500, or what is no answer.
+        /// HTTP 500, or bytes that are no answer.
         case noAnswer
-        /// HTTP 503 with a moment before which nobody is to call.
+        /// HTTP 503 with a moment before which no call is allowed.
         case overloaded
         case timeout
         /// An answer that is too large to be read, which says nothing of the endpoint.

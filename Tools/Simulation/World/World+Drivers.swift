@@ -168,7 +168,7 @@ extension World {
             topic == .quarantined && options.quarantineRefusesLarge && witness.isLarge(task.event)
             && task.event.value != nil
         if isAway || isRefused {
-            // A refusal is told at once, silence after ten seconds.
+            // A refusal is reported at once, silence after ten seconds.
             guard life.isAlive else { return }
             let wait: Int64 = isRefused || chance(500) ? 1000 : 10_000_000
             return after(wait, .input(life, .published([PublishReport(token: task.token, result: .failed)])))
@@ -190,7 +190,7 @@ extension World {
         if called != epoch {
             result = .failure(.disconnected(detail: "the connection is gone"))
         } else if isLedgerAway {
-            // Nothing is done; the reply comes when somebody has waited for long enough.
+            // Nothing is done; the reply comes after a second.
             life.writerAt = max(life.writerAt, now + .seconds(1))
             return events.insert(.input(life, .written(batch.id, result)), due: life.writerAt)
         } else if isHealthy || !chance(options.lostReplies / 2) {

@@ -77,8 +77,8 @@ extension World {
     }
 
     private func drawLongOutages() {
-        // Calls that have no end hold a third of what a small limit leaves to Apple's endpoints: one of these is away
-        // then.
+        // Calls without an end hold a third of the room that a small limit leaves to Apple's endpoints: one of these is
+        // away then.
         guard settings.inFlight >= 64 else {
             apple.outages.append(
                 SimulatedApple.Outage(
@@ -204,7 +204,7 @@ extension World {
         let held = ledger.tables.heldForConfiguration.filter { submission in
             ScriptedClaim.number(of: submission.claimant).map { script.claims[$0].endpoints.isEmpty } ?? false
         }
-        // Of more rows than one call takes, one that was tried again may come before one that was not.
+        // Of more rows than one call takes, a row that was tried again may come before a row that was not.
         if settings.inFlight >= 1024, ledger.tables.waiting.count <= settings.heldPerCall {
             witness.mended = (milliseconds, held.map(\.claimant.submissionKey))
         }
@@ -333,7 +333,7 @@ extension World {
     }
 
     private func abandon() {
-        // Where another record of it was answered, that answer stays.
+        // Where another record of the submission was answered, that answer stays.
         guard let submission = ledger.tables.waiting.randomElement(using: &random),
             ledger.tables.answer(submission.claimant.submissionKey) == nil
         else { return }

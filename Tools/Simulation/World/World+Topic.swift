@@ -4,7 +4,7 @@ import LedgerModel
 import Processing
 import Scheduling
 
-/// The input topic: what producers add, what consumers deliver, what the group takes as committed.
+/// The input topic: records that producers add and consumers deliver, and offsets that the group has committed.
 extension World {
     func produce(_ number: Int) {
         let record = script.records[number]
@@ -17,7 +17,7 @@ extension World {
         if let owner = kafka.partitions[Int(record.partition)].owner { wakeConsumer(owner) }
     }
 
-    /// Whether a partition has lost its end, and somebody has not noticed yet.
+    /// Whether a partition has lost its end, and a worker has not noticed yet.
     private func isCut(_ number: Int) -> Bool {
         guard let cutAt = kafka.partitions[number].cutAt else { return false }
         let next = ledger.tables.next(of: SimulatedKafka.name(Int32(number))) ?? 0

@@ -45,7 +45,7 @@ final class World {
     private var actions = Actions()
     var started = 0
     var witness: Witness
-    /// The ledger is empty, although the group has read: workers stop until somebody has looked.
+    /// The ledger is empty, although the group has read: workers stop until an operator has looked.
     var isEmptied = false
     var isAccepted = false
     var topicOutages: [(topic: Topic, begin: Int64, end: Int64)] = []
@@ -56,12 +56,12 @@ final class World {
     private var crashesLeft = 0
     /// Claims whose decisions the database refuses while anything goes wrong.
     private let refused: Set<Int>
-    /// A claim whose check as a row of `retries` ends its worker, until a person has mended it: the first that has one.
+    /// The claim whose check as a row of `retries` ends its worker, until a person has mended it: the first with a row.
     var endingRow: ClaimDigest?
     var isRowMended = false
     /// Most microseconds from an input to its turn: a busy core takes many of them in one.
     private let pace: Int64
-    /// No faults any more: what is left has to come to its end.
+    /// No faults any more: all work has to come to its end.
     var isHealthy = false
     var trace: Trace?
     /// Of all cores.
@@ -79,7 +79,7 @@ final class World {
     /// A core that wants no turn for so long waits for nothing but its next sample.
     static let idle: Duration = .seconds(5)
     private static let never = Instant(nanoseconds: .max)
-    /// Events of one run; the most that an honest one was seen to need is a tenth of it.
+    /// Most events of one run. Honest runs were seen to need a tenth of it at most.
     static let maxEvents = 2_000_000
 
     init(seed: UInt64, options given: SwarmOptions? = nil, trace: Trace? = nil) {
@@ -218,7 +218,7 @@ final class World {
         events.insert(event, due: after(microseconds))
     }
 
-    /// The moment so many microseconds from now, or from what comes later.
+    /// The moment so many microseconds from now, or from a later moment.
     func after(_ microseconds: Int64, since other: Instant? = nil) -> Instant {
         Instant(nanoseconds: max(now, other ?? now).nanoseconds + microseconds * 1000)
     }
@@ -303,7 +303,7 @@ final class World {
         schedule(life, max(wakeAt, after(1)))
     }
 
-    /// Before which input of a turn the process ends: with all that it has decided, or with what it has not said yet.
+    /// The input of a turn before which the process ends, and loses its decisions and its actions not yet carried out.
     private func crashPoint(of inbox: [Input]) -> Int? {
         guard crashesLeft > 0, !isHealthy, !inbox.isEmpty, chance(20) else { return nil }
         crashesLeft -= 1
