@@ -86,7 +86,7 @@ extension ConsumerLoop {
     private func outOfRange(_ partition: TopicPartition, at offset: Int64, _ failure: KafkaFailure) {
         metrics.count(failure)
         // Another error is librdkafka's own mistake, without effect.
-        if offset == assignment.readings[partition]?.next {
+        if let reading = assignment.readings[partition], PartitionAssignment.isNextGone(offset, in: reading) {
             logger.warning(
                 "The broker does not have the next record; reading goes on at the oldest one",
                 metadata: ["partition": "\(partition)", "offset": .number(Int(offset)), "reason": "\(failure.text)"])

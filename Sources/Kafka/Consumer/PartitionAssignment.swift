@@ -26,6 +26,10 @@ struct PartitionAssignment {
         /// The offset was out of range, and reading goes on at the oldest record. The record's offset shows in which
         /// direction.
         var isReset = false
+
+        /// Where librdkafka begins it. A reset partition stays at its oldest record until one came: of several that are
+        /// reset, each would else undo the others' resets.
+        var start: Int64 { isReset ? Int64(RD_KAFKA_OFFSET_BEGINNING) : next }
     }
 
     private(set) var granted: Set<TopicPartition> = []
@@ -68,24 +72,19 @@ struct PartitionAssignment {
             let first = start.offset ?? Int64(RD_KAFKA_OFFSET_BEGINNING)
             let reading = Reading(assignmentID: start.assignmentID, next: first)
             if readings.updateValue(reading, forKey: start.partition) != nil { again.append(start.partition) }
-            offsets[start.partition] = reading.next
+            offsets[start.partition] = first
         }
-        return begin(offsets, again: again.sorted(), isIncremental: isIncremental)
+        guard isIncremental else { return [replacement] }
+        return (again.isEmpty ? [] : [.remove(again.sorted())]) + [.add(offsets)]
     }
 
-    /// The calls that begin partitions at these offsets, those too that are read already.
-    private func begin(
-        _ offsets: [TopicPartition: Int64], again: [TopicPartition], isIncremental: Bool
-    ) -> [Call] {
-        guard isIncremental else { return [.replace(readings.mapValues(\.next).merging(offsets) { _, new in new })] }
-        return (again.isEmpty ? [] : [.remove(again)]) + [.add(offsets)]
-    }
+    private var replacement: Call { .replace(readings.mapValues(\.start)) }
 
     /// Ends the reading of partitions, which stay granted.
     mutating func stop(_ partitions: [TopicPartition], isIncremental: Bool) -> [Call] {
         let stopped = partitions.filter { readings.removeValue(forKey: $0) != nil }
         guard !stopped.isEmpty else { return [] }
-        return isIncremental ? [.remove(stopped.sorted())] : [.replace(readings.mapValues(\.next))]
+        return isIncremental ? [.remove(stopped.sorted())] : [replacement]
     }
 
     /// Remembers how far a partition's records were handed over.
@@ -94,16 +93,20 @@ struct PartitionAssignment {
         readings[partition]?.isReset = false
     }
 
-    /// librdkafka has stopped reading a partition, because an offset is out of range. If it is the next offset, reading
-    /// goes on at the oldest record, whose offset shows more. It may be another offset: behind a damaged batch
-    /// librdkafka goes on at any offset, and says so after the partition was begun anew.
+    /// librdkafka has stopped reading a partition, because an offset is out of range. If the next record is gone,
+    /// reading goes on at the oldest one, whose offset shows more.
     /// - Returns: the calls to make, in this order.
     mutating func restart(_ partition: TopicPartition, after offset: Int64, isIncremental: Bool) -> [Call] {
-        guard let next = readings[partition]?.next else { return [] }
-        if offset == next { readings[partition]?.isReset = true }
-        let start = offset == next ? Int64(RD_KAFKA_OFFSET_BEGINNING) : next
-        return begin([partition: start], again: [partition], isIncremental: isIncremental)
+        guard var reading = readings[partition] else { return [] }
+        if Self.isNextGone(offset, in: reading) { reading.isReset = true }
+        readings[partition] = reading
+        return isIncremental ? [.remove([partition]), .add([partition: reading.start])] : [replacement]
     }
+
+    /// Whether an error names the next offset, or none: librdkafka 2.1 and later say so of a log that lost its end. It
+    /// may be another offset: behind a damaged batch librdkafka goes on at any offset, and says so after the partition
+    /// was begun anew.
+    static func isNextGone(_ offset: Int64, in reading: Reading) -> Bool { offset == reading.next || offset < 0 }
 
     enum Arrival: Equatable {
         case inOrder

@@ -122,6 +122,26 @@ struct PartitionAssignmentTests {
         #expect(assignment.restart(c, after: 10, isIncremental: false) == [])
     }
 
+    @Test("Eager: of several partitions whose next record is gone, none is set back by another, until its record comes")
+    func restartsSeveral() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a, b, c], isIncremental: false)
+        _ = assignment.start([start(a, 10), start(b, 7)], isIncremental: false)
+        _ = assignment.restart(a, after: 10, isIncremental: false)
+        #expect(assignment.restart(b, after: 7, isIncremental: false) == [.replace([a: -2, b: -2])])
+        #expect(assignment.start([start(c, 3)], isIncremental: false) == [.replace([a: -2, b: -2, c: 3])])
+        assignment.advance(a, to: 31)
+        #expect(assignment.stop([c], isIncremental: false) == [.replace([a: 31, b: -2])])
+    }
+
+    @Test("A partition whose log lost its end is read from its oldest record, also where no offset is named")
+    func truncated() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a], isIncremental: true)
+        _ = assignment.start([start(a, 10)], isIncremental: true)
+        #expect(assignment.restart(a, after: -1001, isIncremental: true) == [.remove([a]), .add([a: -2])])
+    }
+
     @Test("A partition is begun again at its next record when another offset is out of range")
     func restartsInPlace() {
         var assignment = PartitionAssignment()
