@@ -60,7 +60,7 @@ enum FlightState: Int, Sendable, CaseIterable, MachineState {
         .lookingUp: [.waiting, .writing, .vacant],
         .waiting: [.asking, .checking, .marking, .awaitingRoom, .writing, .vacant],
         .asking: [.waiting, .verifying, .checking, .marking, .repeating, .awaitingRoom, .writing, .vacant],
-        .verifying: [.waiting, .repeating, .awaitingRoom, .writing, .vacant],
+        .verifying: [.waiting, .checking, .repeating, .awaitingRoom, .writing, .vacant],
         .repeating: [.waiting, .vacant],
         .rechecking: [.checking, .marking, .vacant],
         .rewriting: [.writing, .vacant],

@@ -60,6 +60,23 @@ struct AskingTests {
         try bench.written(.written(.granted(created: 1), publish: []))
     }
 
+    @Test("goes to `retries` behind a check of its receipt's signature where a checker doubts the reply")
+    func doubted() throws {
+        let attempt = try ask(in: try bench.own())
+        bench.attempted(attempt, .check(Fixture.question()))
+        let check = try #require(bench.takeChecks().first)
+        bench.isSigned = true
+        let rejection = Rejection(.receiptMalformed, "Apple cannot read it.")
+        let doubt = Verdict.doubt(.perhapsMalformed, becomes: .rejected(rejection))
+        bench.send(.checked([Checked(token: check.token, result: .reply(.concluded(doubt)))]))
+        let content = try #require(bench.takeWrites().first?.decisions.first?.content)
+        guard case .wait(let entry) = content else {
+            Issue.record("it waits")
+            return
+        }
+        #expect(entry.isSigned)
+    }
+
     @Test("is answered by a grant of the user's, without a call")
     func lookedUp() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)

@@ -96,6 +96,7 @@ struct SimulatedApple {
             return (.concluded(verdict), outcome)
         }
         var result: AttemptResult
+        var isChecked = claim.areAnswersSigned
         if question.step + 1 < claim.endpoints.count {
             result = .next(Self.question(claim, step: question.step + 1))
         } else {
@@ -104,8 +105,10 @@ struct SimulatedApple {
                 if case .doubt = verdict { true } else { false }
             hear(number, at: now, isDoubt: isDoubt)
             result = .concluded(verdict)
+            // Of a doubted receipt a checker looks whether it proves what is claimed.
+            isChecked = isChecked || isDoubt && task.question.endpoint.service == .verifyReceipt
         }
-        if claim.areAnswersSigned {
+        if isChecked {
             let content = ScriptedQuestion(step: question.step, reads: result)
             result = .check(Question(endpoint: task.question.endpoint, content: content))
         }
