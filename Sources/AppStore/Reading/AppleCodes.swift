@@ -149,7 +149,9 @@ enum AppleCodes {
         case 401: .tokenRefused
         case 429: .rateLimited
         case 408: code == nil ? .retry(.noAnswer, .overloaded) : .unknown(.overloaded)
-        case 400...499: code == nil ? .retry(.noAnswer, .replied) : .unknown(.replied)
+        // These concern one request. Any other page means that nothing of Apple's is reached.
+        case 400, 413...414, 431: code == nil ? .retry(.noAnswer, .replied) : .unknown(.replied)
+        case 400...499: code == nil ? .retry(.noAnswer, .failed) : .unknown(.replied)
         case 503...504: .retry(.noAnswer, .overloaded)
         default: .retry(.noAnswer, .failed)
         }

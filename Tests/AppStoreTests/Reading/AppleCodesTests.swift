@@ -59,7 +59,9 @@ struct AppleCodesTests {
             (.min, 500, .retry(.noAnswer, .failed)), (4_000_006, 503, .retry(.noAnswer, .overloaded)),
             (4_040_010, 401, .tokenRefused), (4_040_010, 200, .retry(.noAnswer, .failed)),
             (nil, 400, .retry(.noAnswer, .replied)), (nil, 401, .tokenRefused),
-            (nil, 404, .retry(.noAnswer, .replied)), (nil, 408, .retry(.noAnswer, .overloaded)),
+            (nil, 403, .retry(.noAnswer, .failed)),
+            (nil, 404, .retry(.noAnswer, .failed)), (nil, 413, .retry(.noAnswer, .replied)),
+            (nil, 408, .retry(.noAnswer, .overloaded)),
             (nil, 429, .rateLimited), (nil, 500, .retry(.noAnswer, .failed)), (nil, 302, .retry(.noAnswer, .failed)),
             (nil, 204, .retry(.noAnswer, .failed)), (nil, 0, .retry(.noAnswer, .failed)),
         ] as [(Int?, Int, AppleCodes.ErrorMeaning)])
