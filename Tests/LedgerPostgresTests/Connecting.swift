@@ -30,6 +30,16 @@ func failure(_ body: () throws -> Void) -> PostgresFailure? {
     }
 }
 
+/// How the ledger fails in a block; nil if it does not.
+func ledgerError(_ body: () throws -> Void) -> LedgerError? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? LedgerError
+    }
+}
+
 /// A port on 127.0.0.1 where the kernel takes connections and nobody answers.
 final class SilentListener {
     let port: UInt16
