@@ -1,6 +1,7 @@
 import Glibc
 import HTTPServer
 import SimulatorServer
+import SocketTesting
 import Testing
 
 /// Slow, many or large clients cannot harm the others.
@@ -173,7 +174,7 @@ struct LimitTests {
         await #expect(processExitsWith: .success) {
             let events = try EventLog()
             let server = try LimitTests.server { $0.observe = events.observe }
-            let reserved = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let reserved = Loopback.socket()
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             let before = limit
