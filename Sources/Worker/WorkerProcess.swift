@@ -19,20 +19,19 @@ public struct WorkerProcess {
     private let configuration: WorkerConfiguration
     private let readAt: Timestamp
     private let logger: Logger
-    private let registry: PrometheusRegistry
+    private let registry = PrometheusRegistry.shared
     private let beside: (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)?
 
     /// - Parameters:
     ///   - readAt: When the configuration was read, with its apps file. The worker may wait long before it works by it.
     ///   - beside: Starts the services beside the worker, and returns how they are stopped.
     public init(
-        _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger, registry: PrometheusRegistry = .shared,
-        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)? = { _ in nil }
+        _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger,
+        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)?
     ) {
         self.configuration = configuration
         self.readAt = readAt
         self.logger = logger
-        self.registry = registry
         self.beside = beside
     }
 

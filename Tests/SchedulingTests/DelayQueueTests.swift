@@ -14,7 +14,7 @@ struct DelayQueueTests {
         #expect(queue.popDue(at: Instant(nanoseconds: 25)) == nil)
         #expect(queue.count == 1)
         #expect(queue.popDue(at: Instant(nanoseconds: 30)) == "late")
-        #expect(queue.isEmpty)
+        #expect(queue.count == 0)
         #expect(queue.nextDue == nil)
     }
 

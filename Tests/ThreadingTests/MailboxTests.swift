@@ -48,19 +48,6 @@ struct MailboxTests {
         #expect(mailbox.close().isEmpty)
     }
 
-    @Test func `an owner of several mailboxes waits for one descriptor`() throws {
-        let wake = try WakeDescriptor()
-        let commands = Mailbox<String>(bound: 1, wake: wake)
-        let results = Mailbox<Int>(bound: 1, wake: wake)
-        results.post(1)
-        #expect(wake.wait())
-        commands.post("stop")
-        #expect(wake.wait())
-        var taken: [Int] = []
-        results.takeAll(into: &taken)
-        #expect(taken == [1])
-    }
-
     @Test func `taking frees what the buffer held`() throws {
         final class Message: Sendable {}
         let mailbox = try Mailbox<Message>(bound: 2)
