@@ -21,7 +21,8 @@ struct ProbeServerTests {
         }
     }
 
-    @Test func `a request is answered, and its connection ends`() throws {
+    @Test("A request is answered, and its connection ends")
+    func answers() throws {
         let server = try Self.server()
         let text = try LoopbackClient(server.port).answer("GET /path HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(text == "HTTP/1.1 299 Status\r\nX-A: b  X-C: d\r\ncontent-length: 5\r\nconnection: close\r\n\r\n/path")
@@ -51,7 +52,8 @@ struct ProbeServerTests {
         func refusal(_ status: Int) -> Reply { .refusal(status) }
     }
 
-    @Test func `requests that come while others are answered are handed over together, and each gets its own reply`()
+    @Test("Requests that come while others are answered are handed over together, and each gets its own reply")
+    func together()
         throws
     {
         let turns = Turns()
@@ -72,7 +74,8 @@ struct ProbeServerTests {
         #expect(turns.paths.withLock { $0.map { $0.sorted() } } == [["/first"], ["/0", "/1", "/2", "/3", "/4"]])
     }
 
-    @Test func `a request may come byte by byte, and an answer may be longer than the socket's buffer`() throws {
+    @Test("A request may come byte by byte, and an answer may be longer than the socket's buffer")
+    func pieces() throws {
         let server = try Self.server()
         let client = try LoopbackClient(server.port)
         for byte in "GET /large HTTP/1.1\r\nHost: a\r\n\r".utf8 { client.send([byte]) }
@@ -94,7 +97,8 @@ struct ProbeServerTests {
         #expect(text.contains("\r\n\r\n\(status) "))
     }
 
-    @Test func `a connection ends when its time is over, whatever its client does`() throws {
+    @Test("A connection ends when its time is over, whatever its client does")
+    func overtime() throws {
         let server = try Self.server(connectionTime: .milliseconds(100))
         let silent = try LoopbackClient(server.port)
         let dripping = try LoopbackClient(server.port)
@@ -106,7 +110,8 @@ struct ProbeServerTests {
         #expect(try silent.answer("").isEmpty)
     }
 
-    @Test func `a client that does not read loses its connection`() throws {
+    @Test("A client that does not read loses its connection")
+    func unread() throws {
         let server = try Self.server(connectionTime: .milliseconds(100))
         let client = try LoopbackClient(server.port)
         client.send(Array("GET /large HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
@@ -116,7 +121,8 @@ struct ProbeServerTests {
         #expect(bytes < 16 << 20)
     }
 
-    @Test func `a thousand half-open and slow connections, and as many again, keep nobody out`() throws {
+    @Test("A thousand half-open and slow connections, and as many again, keep nobody out")
+    func crowd() throws {
         let server = try Self.server()
         var slow: [LoopbackClient] = []
         for number in 0..<(2 * ProbeServer.maxConnections) {
@@ -131,7 +137,8 @@ struct ProbeServerTests {
     }
 
     /// In a process of its own: descriptors are the whole process's.
-    @Test func `a server that runs out of descriptors goes on when there are some again`() async {
+    @Test("A server that runs out of descriptors goes on when there are some again")
+    func noDescriptors() async {
         await #expect(processExitsWith: .success) {
             let refusals = DispatchSemaphore(value: 0)
             let server = try ProbeServerTests.server(exhausted: { refusals.signal() })
@@ -152,7 +159,8 @@ struct ProbeServerTests {
         }
     }
 
-    @Test func `an address that is taken is an error that names it`() throws {
+    @Test("An address that is taken is an error that names it")
+    func taken() throws {
         let server = try Self.server()
         let error = #expect(throws: ServerError.self) { try Self.server(port: server.port) }
         #expect(error?.description == "cannot serve on 127.0.0.1:\(server.port): Address already in use")
@@ -162,7 +170,8 @@ struct ProbeServerTests {
         }
     }
 
-    @Test func `a stopped server frees its port and ends its connections, and so does one that nobody holds`() throws {
+    @Test("A stopped server frees its port and ends its connections, and so does one that nobody holds")
+    func stopped() throws {
         let server = try Self.server()
         let client = try LoopbackClient(server.port)
         server.stop()
