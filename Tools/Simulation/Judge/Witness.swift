@@ -65,7 +65,7 @@ final class Witness {
 
     func abandoned(_ key: SubmissionKey, at moment: Int64) { abandonments[key] = moment }
 
-    func called(_ grant: Grant, at moment: Int64) { called.insert(grant.reference) }
+    func called(_ grant: Grant) { called.insert(grant.reference) }
     func wasCalled(_ grant: Grant) -> Bool { called.contains(grant.reference) }
 
     func isLarge(_ event: Event) -> Bool {
