@@ -60,7 +60,7 @@ public struct WorkerProcess {
             guard let id = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": .text(id)])
         } catch {
-            throw .ledger(error.sentence)
+            throw .ledger(error.detail)
         }
         let drivers = try WorkerDrivers(
             configuration, readAt: readAt, ledger: ledger, events: events, logger: logger, registry: registry)
@@ -98,15 +98,6 @@ public struct WorkerProcess {
                 case .stopped, .clientFailed: return event
                 }
             }
-        }
-    }
-}
-
-extension LedgerError {
-    /// Describes the fault for people.
-    var sentence: String {
-        switch self {
-        case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
         }
     }
 }

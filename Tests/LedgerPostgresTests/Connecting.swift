@@ -72,10 +72,4 @@ extension LedgerError {
         case .unusable: "unusable"
         }
     }
-
-    var detail: String {
-        switch self {
-        case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
-        }
-    }
 }
