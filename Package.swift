@@ -130,7 +130,8 @@ let tools: [Target] = [
         dependencies: [
             "AppStoreSimulator", "CLibcurl", "CSQLite", "CommandParser", "Contract", "HTTPServer", "Kafka",
             "KafkaScanning", "KafkaTesting",
-            "Ledger", "LedgerPostgres", "LedgerSQLite", "Logging", "PostgresTesting", "Scheduling", "Threading",
+            "Ledger", "LedgerPostgres", "LedgerSQLite", "Logging", "PostgresTesting", "Scheduling",
+            "SocketTesting", "Threading",
         ], path: "Tools/Benchmarks"),
     .executableTarget(
         name: "grantor-chaos",
@@ -156,11 +157,13 @@ let fuzzing: [Target] =
 let testing: [Target] = [
     // Starts kafka-mock where there is no Apache Kafka, so it has to be built.
     .target(
-        name: "KafkaTesting", dependencies: ["CLibrdkafka", "ChildProcesses", "Kafka", "Logging", "kafka-mock"],
+        name: "KafkaTesting",
+        dependencies: ["CLibrdkafka", "ChildProcesses", "Kafka", "Logging", "SocketTesting", "kafka-mock"],
         path: "Tests/KafkaTesting"),
     .target(name: "FileTesting", path: "Tests/FileTesting"),
+    .target(name: "SocketTesting", path: "Tests/SocketTesting"),
     .target(name: "MemberTesting", dependencies: ["Contract", "Cryptography"], path: "Tests/MemberTesting"),
-    .target(name: "PostgresTesting", dependencies: ["CLibpq"], path: "Tests/PostgresTesting"),
+    .target(name: "PostgresTesting", dependencies: ["CLibpq", "SocketTesting"], path: "Tests/PostgresTesting"),
 ]
 
 /// One test target per module, with the module and what each needs besides.
@@ -184,7 +187,9 @@ let suites: [Target] = [
         "PostgresTesting"),
     tests("LedgerModel", "Contract", "Ledger", "LedgerConformance", "MemberTesting"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
-    tests("LedgerPostgres", "Contract", "Ledger", "LedgerConformance", "LedgerModel", "PostgresTesting", "Scheduling"),
+    tests(
+        "LedgerPostgres", "Contract", "Ledger", "LedgerConformance", "LedgerModel", "PostgresTesting", "Scheduling",
+        "SocketTesting"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests(
@@ -192,9 +197,10 @@ let suites: [Target] = [
         "Threading"),
     tests(
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
-        "Threading"),
-    tests("HTTPServer", "Scheduling"),
-    tests("SimulatorServer", "CLibcrypto", "CertificateMaking", "HTTPServer", "Scheduling", "Threading"),
+        "SocketTesting", "Threading"),
+    tests("HTTPServer", "Scheduling", "SocketTesting"),
+    tests(
+        "SimulatorServer", "CLibcrypto", "CertificateMaking", "HTTPServer", "Scheduling", "SocketTesting", "Threading"),
     tests("FuzzTargets"),
     tests("CommandParser"),
     tests(
@@ -211,7 +217,7 @@ let suites: [Target] = [
     tests(
         "Commands", "AppStore", "Audit", "CLibcrypto", "CertificateMaking", "CommandParser", "Configuration",
         "Contract", "FileTesting", "Fulfilment", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerSQLite",
-        "Logging", "Scheduling", "Threading"),
+        "Logging", "Scheduling", "SocketTesting", "Threading"),
 ]
 
 // A target enters the build when its folder is there.

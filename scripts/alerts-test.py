@@ -13,7 +13,6 @@ import importlib
 import json
 import re
 import ssl
-import subprocess
 import sys
 import tempfile
 import time
@@ -166,7 +165,7 @@ class Alerts:
     def time(self, limit, condition):
         began = time.monotonic()
         try:
-            wait_for("", limit, condition)
+            wait_for("", condition, limit)
         except Failure:
             self.good = False
         return time.monotonic() - began
@@ -184,7 +183,7 @@ def play(stack, alerts, say):
         alerts.over()
 
     players.submit(*[players.signed() for _ in range(50)])
-    wait_for("50 grants", 60, lambda: stack.count("grants") >= 50)
+    wait_for("50 grants", lambda: stack.count("grants") >= 50, 60)
     # Until Prometheus has found the workers it says that none answers.
     mended("50 purchases are granted")
     say("all is well")

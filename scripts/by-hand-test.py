@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checkout import ROOT, free_port
+from checkout import ROOT, Failure, free_port, wait_for
 
 PAGE = ROOT / "docs" / "by-hand.md"
 # The page's ports, which free ones replace.
@@ -30,10 +30,6 @@ PATIENCE = 60
 # Seconds between two tries.
 PAUSE = 0.5
 END = "-- end of block --"
-
-
-class Failure(Exception):
-    """A block does not do as the page says."""
 
 
 def blocks(text):
@@ -149,7 +145,7 @@ def play(folder, programs, say):
             try:
                 if mark == "stays":
                     second.run(f"{commands.strip()} &\n")
-                    wait_for_content(addresses)
+                    wait_for(addresses.name, lambda: addresses.exists() and addresses.stat().st_size > 0, PATIENCE)
                 elif mark != "not run" and may_be_repeated(commands):
                     repeat(shell, commands, answer)
                 elif mark != "not run":
@@ -162,14 +158,6 @@ def play(folder, programs, say):
     finally:
         shell.end()
         second.end()
-
-
-def wait_for_content(path):
-    limit = time.monotonic() + PATIENCE
-    while not path.exists() or path.stat().st_size == 0:
-        if time.monotonic() > limit:
-            raise Failure(f"has not written {path.name}")
-        time.sleep(0.05)
 
 
 def tail(checkout):

@@ -10,7 +10,6 @@ usage.
 
 import copy
 import json
-import os
 import re
 import shutil
 import subprocess

@@ -1,11 +1,18 @@
-"""What several checks of this folder share: the checkout, its own interpreter, and a free port."""
+"""What several checks of this folder share: the checkout, its own interpreter, a free port, and waiting."""
 
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Longest wait for something that must come, in seconds. Only a hang takes as long.
+PATIENCE = 180
+
+
+class Failure(Exception):
+    """Something is not as it must be, or does not come."""
 
 
 def use_virtual_environment():
@@ -19,3 +26,12 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def wait_for(what, condition, limit=PATIENCE, pause=0.1):
+    """Looks every so many seconds whether something has come."""
+    end = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure(f"{what} did not come within {limit} s")
+        time.sleep(pause)

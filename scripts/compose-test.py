@@ -11,6 +11,7 @@ started it removes.
 
     scripts/compose-test.py SIMULATOR [PURCHASES]
 """
+import functools
 import importlib
 import json
 import os
@@ -23,7 +24,8 @@ import tempfile
 import time
 import urllib.request
 
-from checkout import free_port
+import checkout
+from checkout import Failure, free_port
 
 check_image = importlib.import_module("check-image")
 
@@ -32,10 +34,8 @@ APP, PRODUCT = "com.example.game", "com.example.game.gems100"
 LATE = "com.example.late"
 BROKER = "localhost:19092"
 PARTS = 8
-
-
-class Failure(Exception):
-    pass
+# What it looks at takes a call of Docker's.
+wait_for = functools.partial(checkout.wait_for, pause=1)
 
 
 def run(*words, stdin=None, check=True, cwd=None):
@@ -43,14 +43,6 @@ def run(*words, stdin=None, check=True, cwd=None):
     if check and done.returncode != 0:
         raise Failure(f"{' '.join(words[:6])} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
     return done.stdout
-
-
-def wait_for(what, limit, condition):
-    end = time.monotonic() + limit
-    while not condition():
-        if time.monotonic() > end:
-            raise Failure(f"{what} did not come within {limit} s")
-        time.sleep(1)
 
 
 class Simulator:
@@ -111,7 +103,7 @@ class Stack:
         return bool(states) and all(state == "healthy" for state in states)
 
     def wait(self, service):
-        wait_for(f"a healthy {service}", 180, lambda: self.healthy(service))
+        wait_for(f"a healthy {service}", lambda: self.healthy(service), 180)
 
     def tool(self, name, *words, **options):
         path = f"/opt/kafka/bin/{name}.sh"
@@ -177,14 +169,14 @@ def operate(stack, simulator, purchases, say):
     }
     stack.submit([("player-1", json.dumps(value))])
     held = ("submissions", "list", "--state=held", "--json")
-    wait_for("the held submission", 60, lambda: '"late"' in stack.operate(*held))
+    wait_for("the held submission", lambda: '"late"' in stack.operate(*held), 60)
     stack.operate("submissions", "retry", "late", "--app", LATE, "--actor", "anna", "--reason", "a test")
     if stack.count("operator_actions") != 1:
         raise Failure("an operator's retry is not noted")
     write_apps(stack.folder, PRODUCT)
     stack.compose("kill", "-s", "HUP", "worker")
-    wait_for("the late grant", 60, lambda: stack.count("grants") > purchases)
-    wait_for("its event", 60, lambda: stack.count("outbox") == 0)
+    wait_for("the late grant", lambda: stack.count("grants") > purchases, 60)
+    wait_for("its event", lambda: stack.count("outbox") == 0, 60)
     for _ in range(2):
         stack.operate("audit", "--checkpoint", "/var/lib/grantor/audited.json")
     say("an operator tries a held submission again, the apps file is mended, and an audit holds twice")
@@ -243,8 +235,8 @@ def play(stack, simulator, purchases, say):
         say(f"{min(purchases, (part + 1) * size)} purchases; {breaks[part]}")
         for service in ("kafka", "postgres", "worker"):
             stack.wait(service)
-    wait_for(f"{purchases} grants", 300, lambda: stack.count("grants") >= purchases)
-    wait_for("the last event", 120, lambda: stack.count("outbox") == 0)
+    wait_for(f"{purchases} grants", lambda: stack.count("grants") >= purchases, 300)
+    wait_for("the last event", lambda: stack.count("outbox") == 0, 120)
     operate(stack, simulator, purchases, say)
 
 

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from checkout import ROOT, use_virtual_environment
+from checkout import ROOT, Failure, use_virtual_environment, wait_for
 
 use_virtual_environment()
 try:
@@ -28,7 +28,7 @@ try:
 
     from examples_service import SERVED, serve
     from examples_shop import APP, CHEST, GEMS, MAP, SWORD, TESTER, Shop, apps, key
-    from examples_stage import PENDING, AppStore, Failure, Kafka, Part, Postgres, Worker, wait_for
+    from examples_stage import PENDING, AppStore, Kafka, Part, Postgres, Worker
 except ImportError as error:
     sys.exit(f"{error}. Run: scripts/setup.sh --for test")
 

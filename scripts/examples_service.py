@@ -8,10 +8,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from checkout import ROOT, free_port
+from checkout import ROOT, Failure, free_port, wait_for
 
 from examples_shop import CHEST, GEMS, apps
-from examples_stage import Failure, Part, wait_for
+from examples_stage import Part
 
 SERVED = "com.example.arena"
 SECRETS = ["0123456789abcdef-one", "0123456789abcdef-two"]

@@ -8,7 +8,6 @@ import shutil
 import signal
 import ssl
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 
@@ -16,25 +15,11 @@ import psycopg
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from checkout import free_port
+from checkout import PATIENCE, Failure, free_port, wait_for
 
-# Longest wait for something that must come, in seconds. Only a hang takes as long.
-PATIENCE = 180
 PENDING = "purchases.pending"
 EVENTS = ["purchases.granted", "purchases.failed", PENDING]
 TOPICS = ["receipts.submitted", *EVENTS, "receipts.quarantined"]
-
-
-class Failure(Exception):
-    """Something that must come did not."""
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            raise Failure(f"{what} did not come within {PATIENCE} s")
-        time.sleep(0.1)
 
 
 # Looked up here, because a process with several threads may do little between fork and exec.

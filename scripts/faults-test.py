@@ -22,7 +22,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
-from checkout import free_port, use_virtual_environment
+from checkout import Failure, free_port, use_virtual_environment
 
 use_virtual_environment()
 try:
@@ -30,7 +30,7 @@ try:
     import faults_kafka
     import faults_ledger
     import faults_service
-    from examples_stage import AppStore, Failure, Kafka
+    from examples_stage import AppStore, Kafka
     from faults_judge import Row
     from faults_lane import SECRET, Lane
     from faults_stage import LedgerServer, SecuredKafka, Standby, Watch

@@ -5,7 +5,7 @@ import time
 
 from confluent_kafka import Consumer
 
-from examples_stage import Failure
+from checkout import Failure
 from faults_judge import Blind, Line, Refuses, Sees, ends
 from faults_lane import APP, GEMS, SECRET, Lane
 from faults_stage import certificate

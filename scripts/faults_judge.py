@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
 import time
 from dataclasses import dataclass, field
 
-from examples_stage import Failure
+from checkout import Failure
 
 # Longest waits in seconds: for the line and the alert of a fault, and for the end of an alert.
 LIMIT, OVER = 60, 150

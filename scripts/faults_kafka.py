@@ -4,9 +4,8 @@ import time
 
 from confluent_kafka import Consumer
 
-from checkout import free_port
+from checkout import free_port, wait_for
 
-from examples_stage import wait_for
 from faults_judge import Blind, Line, Sees, ends
 from faults_lane import Lane
 from faults_stage import certificate

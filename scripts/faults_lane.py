@@ -11,9 +11,9 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
-from checkout import free_port
+from checkout import Failure, free_port, wait_for
 
-from examples_stage import TOPICS, Failure, Part, wait_for
+from examples_stage import TOPICS, Part
 from faults_judge import Judged
 
 APP, SECRET = "com.example.game", "0123456789abcdef0123456789abcdef"

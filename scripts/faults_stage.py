@@ -14,9 +14,9 @@ from confluent_kafka.admin import (
     ConfigResource, ResourcePatternType, ResourceType,
 )
 
-from checkout import ROOT, free_port
+from checkout import ROOT, free_port, wait_for
 
-from examples_stage import Kafka, Part, Postgres, wait_for
+from examples_stage import Kafka, Part, Postgres
 
 monitoring = importlib.import_module("check-monitoring")
 

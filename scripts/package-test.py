@@ -67,9 +67,9 @@ class Host:
             "--cap-add=ALL", "--cap-drop=SYS_RESOURCE", "--security-opt=seccomp=unconfined",
             "--security-opt=apparmor=unconfined", "--tmpfs=/run", "-e", "container=docker", image,
         )
-        wait_for("systemd", 60, lambda: self.state() in ("running", "degraded"))
+        wait_for("systemd", lambda: self.state() in ("running", "degraded"), 60)
         probe = ("bash", "-c", "exec 3<>/dev/tcp/localhost/9092 && echo open")
-        wait_for("Kafka", 120, lambda: run("docker", "exec", self.kafka, *probe, check=False).strip() == "open")
+        wait_for("Kafka", lambda: run("docker", "exec", self.kafka, *probe, check=False).strip() == "open", 120)
 
     def state(self):
         return self.shell("systemctl is-system-running", check=False).strip()
@@ -125,7 +125,7 @@ class Host:
         return service["MainPID"] if service["ActiveState"] == "active" and service["MainPID"] != "0" else None
 
     def wait_for_another(self, worker, limit):
-        wait_for("another worker", limit, lambda: self.worker() not in (None, worker))
+        wait_for("another worker", lambda: self.worker() not in (None, worker), limit)
 
     def end(self):
         run("docker", "rm", "--force", "--volumes", self.name, self.kafka, check=False)
@@ -213,7 +213,7 @@ def service(host, simulator, say):
 
     host.shell("systemctl reload grantor")
     log = "journalctl --unit grantor --output cat"
-    wait_for("the line about a reload", 20, lambda: "The apps file is read again" in host.shell(log))
+    wait_for("the line about a reload", lambda: "The apps file is read again" in host.shell(log), 20)
     host.shell("systemctl stop grantor")
     stopped = host.show("ActiveState", "Result", "ExecMainStatus")
     expect(list(stopped.values()).count("success") == 1 and stopped["ExecMainStatus"] == "0", f"a stop: {stopped}")
@@ -222,7 +222,7 @@ def service(host, simulator, say):
     say("a stop ends with 0, and ends the watchdog")
 
     host.shell("mv /etc/grantor/apps.yaml /root/ && systemctl start grantor", check=False)
-    wait_for("a failed service", 20, lambda: host.show("ActiveState")["ActiveState"] == "failed")
+    wait_for("a failed service", lambda: host.show("ActiveState")["ActiveState"] == "failed", 20)
     # Longer than the pause before a restart.
     time.sleep(8)
     failed = host.show("ActiveState", "ExecMainStatus", "NRestarts")

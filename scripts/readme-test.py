@@ -12,10 +12,9 @@ import importlib
 import os
 import re
 import sys
-import time
 from pathlib import Path
 
-from checkout import ROOT, free_port
+from checkout import ROOT, Failure, free_port, wait_for
 
 by_hand = importlib.import_module("by-hand-test")
 
@@ -28,7 +27,7 @@ def blocks(text, replaced):
     """The section's blocks: language and content, with the names that are the test's own."""
     section = SECTION.search(text)
     if section is None:
-        raise by_hand.Failure("README.md has no section Run it for real")
+        raise Failure("README.md has no section Run it for real")
     for indent, language, content in BLOCK.findall(section.group(1)):
         content = re.sub(f"^{indent}", "", content, flags=re.MULTILINE)
         for name, own in replaced:
@@ -43,7 +42,7 @@ def start_broker(shell):
         if "kafka-storage.sh format" in commands:
             shell.run(commands)
             return re.search(r"PLAINTEXT://(localhost:\d+)", commands).group(1)
-    raise by_hand.Failure("docs/by-hand.md starts no broker")
+    raise Failure("docs/by-hand.md starts no broker")
 
 
 def play(folder, programs, say):
@@ -85,19 +84,18 @@ def play(folder, programs, say):
                 reader.run(f"{consumer}{after.rstrip()} &\n")
                 wait_for_answer(reader.log, checkout / "worker.log")
                 return say(f"answer: {ANSWER}")
-        raise by_hand.Failure("README.md reads no answer")
+        raise Failure("README.md reads no answer")
     finally:
         reader.end()
         shell.end()
 
 
 def wait_for_answer(output, worker):
-    limit = time.monotonic() + by_hand.PATIENCE
-    while ANSWER not in output.read_text(encoding="utf-8", errors="replace"):
-        if time.monotonic() > limit:
-            log = worker.read_text(encoding="utf-8", errors="replace") if worker.exists() else ""
-            raise by_hand.Failure("\n".join([f"no {ANSWER} on purchases.failed; the worker:", *log.splitlines()[-15:]]))
-        time.sleep(0.1)
+    try:
+        wait_for(ANSWER, lambda: ANSWER in output.read_text(encoding="utf-8", errors="replace"), by_hand.PATIENCE)
+    except Failure as failure:
+        log = worker.read_text(encoding="utf-8", errors="replace") if worker.exists() else ""
+        raise Failure("\n".join([f"{failure}; the worker:", *log.splitlines()[-15:]])) from None
 
 
 if __name__ == "__main__":

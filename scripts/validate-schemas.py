@@ -12,7 +12,6 @@ may be evidence. Exit code: 0 all valid, 1 violations, 2 wrong usage.
 
 import argparse
 import json
-import os
 import re
 import sys
 import uuid

@@ -52,7 +52,7 @@ public struct Audit: Sendable {
         since: Timestamp? = nil, judged: [TopicPartition: Int64] = [:], now: Timestamp,
         progress: (AuditProgress) -> Void = { _ in }
     ) throws(AuditError) -> AuditReport {
-        let ledger = try opened()
+        let ledger = try AuditedLedger.opened(openLedger)
         var plan = try AuditPlan(topics, names, ledger, group: group, since: since, judged: judged, now: now)
         var told = AuditProgress(recordsInAll: plan.recordCount)
         let rows = try RowReading(plan, folder: folder, openLedger)
@@ -74,14 +74,6 @@ public struct Audit: Sendable {
         try second.look(at: judge.suspicions)
         try second.lookAtOutbox(stored.rows.owed)
         return plan.report(read.records, stored.rows, judge, second)
-    }
-
-    private func opened() throws(AuditError) -> AuditedLedger {
-        do throws(LedgerError) {
-            return try openLedger()
-        } catch {
-            throw .ledger(error)
-        }
     }
 }
 
@@ -131,12 +123,7 @@ final class RowReading: Sendable {
         _ start: RowFacts, since: Timestamp?, folder: String,
         _ openLedger: @Sendable () throws(LedgerError) -> AuditedLedger
     ) throws(AuditError) -> Outcome {
-        let ledger: AuditedLedger
-        do throws(LedgerError) {
-            ledger = try openLedger()
-        } catch {
-            throw .ledger(error)
-        }
+        let ledger = try AuditedLedger.opened(openLedger)
         var rows = start
         let spool = FactSpool(folder: folder, bound: AuditLimits.facts)
         for table in [AuditedTable.retries, .answers, .grants] {

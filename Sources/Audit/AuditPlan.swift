@@ -50,8 +50,8 @@ struct AuditPlan {
         for row in try ledger.asking({ ledger throws(LedgerError) in try ledger.partitions() }) {
             passed[row.partition] = row.next
         }
-        let places = try Self.asking { () throws(KafkaError) in try topics.offsets(of: input) }
-        let committed = try Self.asking { () throws(KafkaError) in try topics.committed(in: places.keys.sorted()) }
+        let places = try topics.asking { () throws(KafkaError) in try topics.offsets(of: input) }
+        let committed = try topics.asking { () throws(KafkaError) in try topics.committed(in: places.keys.sorted()) }
         if !ledger.isStandby { passed.merge(committed, uniquingKeysWith: max) }
         // 2. The rows of the outbox.
         var outbox = OutboxLook(now: now, isStandby: ledger.isStandby)
@@ -100,16 +100,6 @@ struct AuditPlan {
         guard error.isOneTopics else { throw .kafka(error) }
         guard blindTopics.insert(topic).inserted else { return }
         unseen.append(Unseen(.unreadable, names[topic] ?? topic.defaultName, detail: "\(error)"))
-    }
-
-    private static func asking<Answer>(
-        _ question: () throws(KafkaError) -> Answer
-    ) throws(AuditError) -> Answer {
-        do throws(KafkaError) {
-            return try question()
-        } catch {
-            throw .kafka(error)
-        }
     }
 
     /// The table whose events a partition has, by its number.

@@ -1,24 +1,20 @@
 import Contract
-import Cryptography
 import Kafka
 import Ledger
 
 /// Looks at suspicions again, now that time has passed, and names those that stay.
 struct SecondLook {
-    /// Most submissions that the ledger is asked about at once.
-    private static let mostKeys = 100
-
-    private let topics: any AuditedTopics
-    private let ledger: AuditedLedger
-    private let plan: AuditPlan
+    let topics: any AuditedTopics
+    let ledger: AuditedLedger
+    let plan: AuditPlan
     /// The time of the newest row that was read.
     private let newest: Timestamp
-    private let now: Timestamp
-    private(set) var findings = Findings()
-    private(set) var unseen: [Unseen] = []
-    private var bytes = AuditBytes()
+    let now: Timestamp
+    var findings = Findings()
+    var unseen: [Unseen] = []
+    var bytes = AuditBytes()
     private var behind = 0
-    private var forgotten = 0
+    var forgotten = 0
 
     init(_ topics: any AuditedTopics, _ ledger: AuditedLedger, _ plan: AuditPlan, newest: Timestamp, now: Timestamp) {
         self.topics = topics
@@ -133,7 +129,7 @@ struct SecondLook {
     private func readBehind(_ topic: Topic, _ take: (InputRecord) -> Void) throws(AuditError) -> Bool {
         guard let name = plan.names[topic], !plan.blindTopics.contains(topic) else { return true }
         var isWhole = true
-        try kafka { () throws(KafkaError) in
+        try topics.asking { () throws(KafkaError) in
             var stretches: [TopicPartition: Range<Int64>] = [:]
             for (partition, offsets) in try topics.offsets(of: name) {
                 let start = plan.held[partition]?.upperBound ?? 0
@@ -152,18 +148,10 @@ struct SecondLook {
         return isWhole
     }
 
-    private func kafka(_ body: () throws(KafkaError) -> Void) throws(AuditError) {
-        do throws(KafkaError) {
-            try body()
-        } catch {
-            throw .kafka(error)
-        }
-    }
-
     // MARK: Records
 
     /// The records of suspicions, as they stand there, without those that have left their topic.
-    private mutating func records(
+    mutating func records(
         of suspicions: [Judge.Suspicion], _ kinds: Set<Judge.Suspicion.Kind>
     ) throws(AuditError) -> [(suspicion: Judge.Suspicion, record: InputRecord)] {
         var wanted: [TopicPartition: [Int64: Judge.Suspicion]] = [:]
@@ -173,7 +161,7 @@ struct SecondLook {
         var found: [(suspicion: Judge.Suspicion, record: InputRecord)] = []
         let stretches = wanted.mapValues { offsets in (offsets.keys.min() ?? 0)..<(offsets.keys.max() ?? 0) + 1 }
         guard !stretches.isEmpty else { return [] }
-        try kafka { () throws(KafkaError) in
+        try topics.asking { () throws(KafkaError) in
             try topics.read(stretches) { partition, records in
                 for record in records {
                     guard let suspicion = wanted[partition]?.removeValue(forKey: record.origin.offset) else { continue }
@@ -228,7 +216,7 @@ struct SecondLook {
 
     /// Whether earlier answers may be missing. Commands and workers that delete answers are noted before the first one
     /// goes. This is asked once answers were missed, so it knows of deletions that began during the audit, too.
-    private func forgottenBefore() throws(AuditError) -> Timestamp? {
+    func forgottenBefore() throws(AuditError) -> Timestamp? {
         AuditWindow.forgotten(
             by: try ledger.asking { ledger throws(LedgerError) in try ledger.actions(on: nil) })
     }
@@ -264,85 +252,6 @@ struct SecondLook {
         return nil
     }
 
-    // MARK: The input
-
-    private mutating func lookAtInput(_ suspicions: [Judge.Suspicion]) throws(AuditError) {
-        var missed: [AuditKey: [(record: InputRecord, reading: SubmissionReading)]] = [:]
-        let suspects = try records(of: suspicions, [.noOutcome, .notQuarantined]).map { suspect in
-            (record: suspect.record, reading: SubmissionReading(suspect.record, now: now))
-        }
-        for first in stride(from: 0, to: suspects.count, by: Self.mostKeys) {
-            let group = suspects[first..<min(first + Self.mostKeys, suspects.count)]
-            let keys = Set(group.compactMap(\.reading.claimant?.submissionKey)).sorted()
-            let found = try ledger.asking { ledger throws(LedgerError) in try ledger.records(of: keys) }
-            let known = Set(zip(keys, found).filter { $1.isKnown }.map(\.0))
-            for (record, reading) in group {
-                if let key = reading.claimant?.submissionKey, known.contains(key) { continue }
-                missed[AuditKey(record.origin, &bytes), default: []].append((record, reading))
-            }
-        }
-        guard !missed.isEmpty else { return }
-        let retained = try forgetQuarantined(&missed)
-        let forgottenBefore = try forgottenBefore()
-        var gone = 0
-        for (record, reading) in missed.values.joined().sorted(by: { $0.record.origin < $1.record.origin }) {
-            // Any record may be quarantined, whatever its content.
-            if let retained, record.timestamp.map({ $0 < retained }) ?? true {
-                gone += 1
-            } else if case .unreadable(let reason) = reading {
-                let stub = QuarantineStub(of: record, reason: reason.words)
-                findings.add(Inconsistency(.quarantineUntold, place: record.origin, mend: .record(stub)))
-            } else if let forgottenBefore, let time = record.timestamp, time < forgottenBefore {
-                forgotten += 1
-            } else {
-                findings.add(
-                    Inconsistency(.recordWithoutOutcome, claimant: reading.claimant, place: record.origin))
-            }
-        }
-        guard gone > 0 else { return }
-        let name = plan.names[.quarantined] ?? Topic.quarantined.defaultName
-        unseen.append(
-            Unseen(.removed, name, count: gone, detail: "Quarantined copies of these may have left the topic again."))
-    }
-
-    /// Forgets the records that stand on the quarantine topic.
-    /// - Returns: The time before which such a record may have left it again; nil for none.
-    private func forgetQuarantined(
-        _ missed: inout [AuditKey: [(record: InputRecord, reading: SubmissionReading)]]
-    ) throws(AuditError) -> Timestamp? {
-        let distantFuture = Timestamp(milliseconds: .max)
-        guard let name = plan.names[.quarantined], !plan.blindTopics.contains(.quarantined) else {
-            return distantFuture
-        }
-        var retained: Timestamp?
-        var left = missed
-        var scratch = AuditBytes()
-        try kafka { () throws(KafkaError) in
-            try topics.read(try topics.offsets(of: name).filter { !$0.value.isEmpty }) { _, records in
-                for record in records {
-                    guard let (origin, content) = record.quarantined else { continue }
-                    left[AuditKey(origin, &scratch)]?.removeAll {
-                        content == .anything
-                            || content == .quarantined(SHA256.hash($0.record.value ?? []), isStub: false)
-                    }
-                }
-                return true
-            }
-            // Records may leave it while it is read.
-            let cut = try topics.offsets(of: name).filter { $0.value.lowerBound > 0 }
-            let oldest = try topics.oldestTimes(of: cut)
-            retained = cut.keys.map { (oldest[$0] ?? now).advanced(by: AuditLimits.tolerance) }.max()
-        }
-        for stub in plan.owed.stubs {
-            left[stub.key]?.removeAll {
-                stub.digest == .anything
-                    || stub.digest == .quarantined(SHA256.hash($0.record.value ?? []), isStub: false)
-            }
-        }
-        missed = left
-        return retained
-    }
-
     // MARK: The outbox
 
     /// Names rows of the outbox whose own row was not met.
@@ -376,16 +285,6 @@ struct SecondLook {
                 }
             }
             if !isThere { findings.add(Inconsistency(owed: row, .owedWithoutRow, detail: nil)) }
-        }
-    }
-}
-
-extension SubmissionReading {
-    fileprivate var claimant: Claimant? {
-        switch self {
-        case .submission(let submission): submission.claimant
-        case .malformed(let submission): submission.claimant
-        case .unreadable: nil
         }
     }
 }

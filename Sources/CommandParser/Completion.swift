@@ -20,19 +20,17 @@ extension Program {
 
 /// The commands of a program as a script sees them. A place is a path such as `/submissions/list/`.
 struct CompletionScript {
-    struct Entry: Equatable {
+    struct Entry {
         let name: String
         let help: String
     }
 
-    struct Place: Equatable {
+    struct Place {
         let path: String
         var commands: [Entry] = []
         var options: [Entry] = []
         /// Options that take a value: the values, and whether it is a file. Any other text has neither.
         var values: [(option: String, words: [String], isFile: Bool)] = []
-
-        static func == (left: Place, right: Place) -> Bool { left.path == right.path }
     }
 
     private let program: String

@@ -137,7 +137,7 @@ struct Parser<Context> {
 }
 
 /// How a program ends. The numbers are those of sysexits(3) where it has one.
-public enum ExitStatus: Int32, Sendable, CaseIterable {
+public enum ExitStatus: Int32, Sendable {
     case done = 0
     /// The command was understood and did not succeed.
     case failed = 1

@@ -1,6 +1,6 @@
 /// The form of a record that is no JSON object, where its first bytes show it. The raw values are reasons of
 /// quarantine, and say whose setting is to be changed.
-public enum ForeignForm: String, Hashable, Sendable, CaseIterable {
+public enum ForeignForm: String, Hashable, Sendable {
     /// A zero byte and the four bytes of a schema's id, then JSON: serializers of schema registries write them.
     case registeredJSON = "five bytes of a schema registry stand before the JSON"
     /// The same before something else, such as Avro or Protobuf.

@@ -1,7 +1,7 @@
 /// A submission that waits: every value of its event.
 public struct PendingSubmission: Hashable, Sendable {
     /// For what it waits. The raw values are the `state` of the event.
-    public enum State: String, Hashable, Sendable, CaseIterable {
+    public enum State: String, Hashable, Sendable {
         /// Apple cannot tell yet, or cannot be asked.
         case retrying
         /// Our configuration or a person must decide.

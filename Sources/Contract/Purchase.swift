@@ -7,7 +7,7 @@ public enum Environment: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The kind of owner that a purchase has, in Apple's terms (`in_app_ownership_type`).
-public enum Ownership: String, Hashable, Sendable, CaseIterable {
+public enum Ownership: String, Hashable, Sendable {
     case purchased
     case familyShared
 }

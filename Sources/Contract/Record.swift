@@ -138,7 +138,7 @@ public struct Event: Hashable, Sendable {
 ///
 /// Workers of two releases share a ledger during an upgrade. So a release that adds a format still writes the one
 /// before it, and the next release writes the new one: docs/versions.md.
-public enum EventFormat: Int, Hashable, Sendable, CaseIterable {
+public enum EventFormat: Int, Hashable, Sendable {
     case v1 = 1
 
     /// The format of new rows.

@@ -13,6 +13,9 @@ public final class Listener: Sendable {
         case exhausted
     }
 
+    /// Connections that the kernel accepts before the server does.
+    private static let mostWaiting: Int32 = 1024
+
     public let descriptor: Int32
     public let port: Int
 
@@ -20,10 +23,9 @@ public final class Listener: Sendable {
     /// - Parameters:
     ///   - host: an address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
     ///   - port: zero for any that is free.
-    ///   - backlog: connections that the kernel accepts before the server does.
     /// - Throws: ``ServerError/cannotBind(host:port:reason:mayPass:)``.
-    public init(host: String, port: Int, backlog: Int32 = 1024) throws(ServerError) {
-        descriptor = try Self.bound(host, port, backlog)
+    public init(host: String, port: Int) throws(ServerError) {
+        descriptor = try Self.bound(host, port)
         self.port = Self.port(of: descriptor) ?? port
     }
 
@@ -48,7 +50,7 @@ public final class Listener: Sendable {
         }
     }
 
-    private static func bound(_ host: String, _ port: Int, _ backlog: Int32) throws(ServerError) -> Int32 {
+    private static func bound(_ host: String, _ port: Int) throws(ServerError) -> Int32 {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -69,7 +71,7 @@ public final class Listener: Sendable {
                 var yes: Int32 = 1
                 setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
                 if bind(descriptor, entry.pointee.ai_addr, entry.pointee.ai_addrlen) == 0,
-                    listen(descriptor, backlog) == 0
+                    listen(descriptor, mostWaiting) == 0
                 {
                     return descriptor
                 }

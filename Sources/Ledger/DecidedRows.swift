@@ -2,7 +2,7 @@ public import Contract
 
 /// A table of decisions, with a row for each purchase or submission. A row's place is its `sequence`: a later row has a
 /// higher one, and none comes twice.
-public enum DecidedTable: Hashable, Sendable, CaseIterable {
+public enum DecidedTable: Hashable, Sendable {
     case grants
     case answers
 
@@ -87,7 +87,7 @@ extension [DecidedRow] {
 /// The events of some decided rows, made from the rows as they were at first: the same bytes.
 public struct EventPage: Hashable, Sendable {
     /// Why a row has no event here.
-    public enum LeftOut: String, Hashable, Sendable, CaseIterable {
+    public enum LeftOut: String, Hashable, Sendable {
         /// Its fulfilment call is owed, and comes before the event.
         case callOwed = "call_owed"
         /// Its user was erased: the event would have other bytes.

@@ -10,6 +10,13 @@ public enum LedgerError: Error, Hashable, Sendable {
     /// The database is not a ledger of this version, or its content contradicts itself. A person must look; end with
     /// 78.
     case unusable(detail: String)
+
+    /// The fault, for people.
+    public var detail: String {
+        switch self {
+        case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
+        }
+    }
 }
 
 /// One connection to a ledger, used by one thread at a time and born on it.

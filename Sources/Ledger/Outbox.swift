@@ -150,7 +150,7 @@ public struct RenderedEvent: Hashable, Sendable {
 }
 
 /// A row's step: a call comes before the event that it is about.
-public enum OutboxStep: String, Hashable, Sendable, CaseIterable {
+public enum OutboxStep: String, Hashable, Sendable {
     case call
     case publish
 }

@@ -57,10 +57,8 @@ struct PostgresExamination {
             )
             return LedgerFinding("write", "a row can be written")
         } catch {
-            switch error.error(at: "the server", isOpening: false) {
-            case .unavailable(let detail), .disconnected(let detail), .unusable(let detail):
-                return LedgerFinding("write", "no row can be written", failures: [detail])
-            }
+            let detail = error.error(at: "the server", isOpening: false).detail
+            return LedgerFinding("write", "no row can be written", failures: [detail])
         }
     }
 

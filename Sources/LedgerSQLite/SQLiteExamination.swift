@@ -56,10 +56,7 @@ enum SQLiteExamination {
                 """)
             return LedgerFinding("write", "a row can be written")
         } catch {
-            switch error.error(at: path) {
-            case .unavailable(let detail), .disconnected(let detail), .unusable(let detail):
-                return LedgerFinding("write", "no row can be written", failures: [detail])
-            }
+            return LedgerFinding("write", "no row can be written", failures: [error.error(at: path).detail])
         }
     }
 

@@ -68,7 +68,7 @@ extension SQLiteLedger {
             return try read { (_) throws(StoreError) in try find(erasure).result }
         }
         // Pages that rows leave would keep their bytes.
-        try overwriteWhatIsDeleted()
+        _ = try call { () throws(StoreError) in try database.number("PRAGMA secure_delete = ON") }
         return try write { (now) throws(StoreError) in
             let found = try find(erasure)
             guard case .done(let rows) = found.result, found.hasRows else { return found.result }
@@ -77,14 +77,6 @@ extension SQLiteLedger {
             try OperatorTable(database: database).rename(found.former, erasure.pseudonyms)
             try OperatorTable(database: database).add(.erase, erasure.named(note, now: now), on: nil)
             return .done(rows)
-        }
-    }
-
-    private func overwriteWhatIsDeleted() throws(LedgerError) {
-        do throws(StoreError) {
-            _ = try database.number("PRAGMA secure_delete = ON")
-        } catch {
-            throw error.error(at: database.path)
         }
     }
 

@@ -209,19 +209,17 @@ public final class SQLiteLedger: LedgerConnection {
     func write<Value>(
         keeps: (Value) -> Bool = { _ in true }, _ body: (Timestamp) throws(StoreError) -> Value
     ) throws(LedgerError) -> Value {
-        do throws(StoreError) {
-            return try database.write(keeps: keeps) { () throws(StoreError) in try body(clock()) }
-        } catch {
-            throw error.error(at: database.path)
+        try call { () throws(StoreError) in
+            try database.write(keeps: keeps) { () throws(StoreError) in try body(clock()) }
         }
     }
 
     func read<Value>(_ body: (Timestamp) throws(StoreError) -> Value) throws(LedgerError) -> Value {
-        do throws(StoreError) {
-            return try database.read { () throws(StoreError) in try body(clock()) }
-        } catch {
-            throw error.error(at: database.path)
-        }
+        try call { () throws(StoreError) in try database.read { () throws(StoreError) in try body(clock()) } }
+    }
+
+    func call<Value>(_ body: () throws(StoreError) -> Value) throws(LedgerError) -> Value {
+        do throws(StoreError) { return try body() } catch { throw error.error(at: database.path) }
     }
 
     private func each<Element>(

@@ -29,13 +29,13 @@ public final class DescriptorWriter: Sendable {
     private let state = Mutex(State())
 
     /// A writer to a descriptor that stays open as long as the writer is used; its owner closes it.
-    public init(descriptor: Int32) { self.descriptor = descriptor }
+    init(descriptor: Int32) { self.descriptor = descriptor }
 
     public var lost: Int { state.withLock { $0.lost } }
 
     /// Writes a line, or has it written. A line that the descriptor refuses is lost, because there is no other output
     /// for it.
-    public func write(_ line: [UInt8]) {
+    func write(_ line: [UInt8]) {
         let mustBegin = state.withLock { state in
             if !state.isWriting, line.count <= Self.maxBytesAtOnce, isReady {
                 switch writeAll(line) {

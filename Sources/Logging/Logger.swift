@@ -129,9 +129,9 @@ public struct LineLogHandler: LogHandler {
     private let now: @Sendable () -> Int64
     private let write: @Sendable ([UInt8]) -> Void
 
-    /// A handler that dates events by the system's clock.
-    public init(format: Format, writer: DescriptorWriter = .standardError) {
-        self.init(format: format, now: { WallClock.milliseconds }, write: { writer.write($0) })
+    /// A handler that dates events by the system's clock, and writes to standard error.
+    public init(format: Format) {
+        self.init(format: format, now: { WallClock.milliseconds }, write: { DescriptorWriter.standardError.write($0) })
     }
 
     /// - Parameters:

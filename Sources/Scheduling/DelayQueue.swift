@@ -38,9 +38,6 @@ public struct DelayQueue<Element> {
     @inlinable
     public var count: Int { entries.count }
 
-    @inlinable
-    public var isEmpty: Bool { entries.isEmpty }
-
     /// When the first element is due; nil if there is none.
     @inlinable
     public var nextDue: Instant? { entries.first?.due }

@@ -4,7 +4,6 @@ public import Synchronization
 ///
 /// Order is kept: messages of one sender arrive in the order in which it posted them. Posting costs a lock and, only
 /// when the mailbox was empty, one write to the owner's ``WakeDescriptor``; under load most posts are free of it.
-/// Several mailboxes of one owner may share one descriptor: the owner waits once and then takes from each.
 ///
 /// The bound states the design and limits nothing: each sender has limits of its own that keep the mailbox below it.
 /// Debug builds trap beyond it, release builds go on, because to lose a message is worse than to hold it.
@@ -24,23 +23,15 @@ public final class Mailbox<Message: Sendable>: Sendable {
     @usableFromInline let state: Mutex<State>
     /// Signalled when a message comes into the empty mailbox.
     public let wake: WakeDescriptor
-    /// Most messages that wait at once.
-    public let bound: Int
+    @usableFromInline let bound: Int
 
-    /// A mailbox whose owner waits for a descriptor that it has.
     /// - Parameter bound: most messages that wait at once if every sender keeps its limits.
-    @inlinable
-    public init(bound: Int, wake: WakeDescriptor) {
-        state = Mutex(State())
-        self.wake = wake
-        self.bound = bound
-    }
-
-    /// A mailbox with a descriptor of its own.
     /// - Throws: ``ThreadingError/noDescriptor(errno:)``.
     @inlinable
-    public convenience init(bound: Int) throws(ThreadingError) {
-        self.init(bound: bound, wake: try WakeDescriptor())
+    public init(bound: Int) throws(ThreadingError) {
+        state = Mutex(State())
+        wake = try WakeDescriptor()
+        self.bound = bound
     }
 
     /// Leaves a message for the owner.

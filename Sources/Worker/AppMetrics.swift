@@ -33,27 +33,8 @@ final class AppMetrics: Sendable {
         case retrying, held
     }
 
-    /// One counter per outcome, because to find a series by its labels costs more than to count.
-    private struct Counters {
-        let granted, repeated, failed, quarantined: Counter
-
-        init(_ registry: PrometheusRegistry, _ label: String) {
-            func counter(_ finish: Finish) -> Counter { registry.counter(AppMetrics.finished, label, finish.rawValue) }
-            granted = counter(.granted)
-            repeated = counter(.repeated)
-            failed = counter(.failed)
-            quarantined = counter(.quarantined)
-        }
-
-        subscript(finish: Finish) -> Counter {
-            switch finish {
-            case .granted: granted
-            case .repeated: repeated
-            case .failed: failed
-            case .quarantined: quarantined
-            }
-        }
-    }
+    /// To find a series by its labels costs more than to count.
+    private typealias Counters = [Finish: Counter]
 
     private struct HeldLabels: Hashable {
         let app: String
@@ -72,28 +53,32 @@ final class AppMetrics: Sendable {
 
     init(_ registry: PrometheusRegistry) {
         self.registry = registry
-        others = Counters(registry, Self.other)
+        others = Self.counters(registry, Self.other)
         // All causes are there from the start, so that an alert on a rise sees the first.
         shown = Mutex(Shown(held: Set(HoldCause.allCases.map { HeldLabels(app: Self.other, cause: $0) })))
         show(LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0))
+    }
+
+    private static func counters(_ registry: PrometheusRegistry, _ label: String) -> Counters {
+        Dictionary(uniqueKeysWithValues: Finish.allCases.map { ($0, registry.counter(finished, label, $0.rawValue)) })
     }
 
     /// Apps of an apps file that was read. Former apps keep their series.
     func add(_ apps: [BundleID]) {
         shown.withLock { shown in
             for app in apps.sorted() where shown.counters.count < Self.most && shown.counters[app] == nil {
-                shown.counters[app] = Counters(registry, app.rawValue)
+                shown.counters[app] = Self.counters(registry, app.rawValue)
             }
         }
     }
 
     /// Counts a submission's last outcome.
     func count(_ app: BundleID, _ finish: Finish) {
-        shown.withLock { $0.counters[app] ?? others }[finish].increment()
+        shown.withLock { $0.counters[app] ?? others }[finish]?.increment()
     }
 
     /// Counts records of which no app is known.
-    func quarantined(total: Int) { others.quarantined.raise(to: total) }
+    func quarantined(total: Int) { others[.quarantined]?.raise(to: total) }
 
     /// Shows a sample of the ledger.
     func show(_ measure: LedgerMeasure) {

@@ -110,11 +110,7 @@ extension PasswordFile {
     /// The file as the driver of PostgreSQL reads it.
     fileprivate var source: PasswordSource {
         { () throws(LedgerError) in
-            do throws(ConfigurationError) {
-                return try read()
-            } catch {
-                throw .unusable(detail: error.description)
-            }
+            do throws(ConfigurationError) { return try read() } catch { throw .unusable(detail: error.description) }
         }
     }
 }

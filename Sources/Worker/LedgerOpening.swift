@@ -112,7 +112,7 @@ struct LedgerOpening: Sendable {
                 if isToldNow {
                     logger.error(
                         "The ledger is unavailable; the worker waits for it before it joins its group",
-                        metadata: ["cause": .text(error.sentence), "tries": .number(tries)])
+                        metadata: ["cause": .text(error.detail), "tries": .number(tries)])
                 }
             }
             if isStopped(events, within: backoff, &mustReload) { return nil }

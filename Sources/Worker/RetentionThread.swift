@@ -84,7 +84,7 @@ final class RetentionThread: Sendable {
                 retention.failed(at: .now)
                 logger.warning(
                     "Old answers cannot be deleted now; it is tried again in ten minutes",
-                    metadata: ["cause": .text(error.sentence)])
+                    metadata: ["cause": .text(error.detail)])
             }
         }
 

@@ -19,20 +19,19 @@ public struct WorkerProcess {
     private let configuration: WorkerConfiguration
     private let readAt: Timestamp
     private let logger: Logger
-    private let registry: PrometheusRegistry
+    private let registry = PrometheusRegistry.shared
     private let beside: (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)?
 
     /// - Parameters:
     ///   - readAt: When the configuration was read, with its apps file. The worker may wait long before it works by it.
     ///   - beside: Starts the services beside the worker, and returns how they are stopped.
     public init(
-        _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger, registry: PrometheusRegistry = .shared,
-        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)? = { _ in nil }
+        _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger,
+        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)?
     ) {
         self.configuration = configuration
         self.readAt = readAt
         self.logger = logger
-        self.registry = registry
         self.beside = beside
     }
 
@@ -61,7 +60,7 @@ public struct WorkerProcess {
             guard let id = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": .text(id)])
         } catch {
-            throw .ledger(error.sentence)
+            throw .ledger(error.detail)
         }
         let drivers = try WorkerDrivers(
             configuration, readAt: readAt, ledger: ledger, events: events, logger: logger, registry: registry)
@@ -99,15 +98,6 @@ public struct WorkerProcess {
                 case .stopped, .clientFailed: return event
                 }
             }
-        }
-    }
-}
-
-extension LedgerError {
-    /// Describes the fault for people.
-    var sentence: String {
-        switch self {
-        case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
         }
     }
 }

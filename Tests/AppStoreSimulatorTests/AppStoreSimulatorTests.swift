@@ -5,7 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct AppStoreSimulatorTests {
-    @Test func aReceiptIsVerifiedOverTLS() throws {
+    @Test("A receipt is verified over TLS")
+    func receipt() throws {
         try withSimulator { simulator, endpoints in
             let answer = try endpoints.production().verify(simulator.issue(.sample()))
             #expect(answer.code == 200)
@@ -14,7 +15,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func aSandboxReceiptHopsFromProductionAndBack() throws {
+    @Test("A sandbox receipt hops from production and back")
+    func sandboxHop() throws {
         try withSimulator { simulator, endpoints in
             let sandbox = try simulator.issue(.sample([.gems()], .sandbox))
             let production = try simulator.issue(.sample())
@@ -25,7 +27,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func requestsThatAreNoneAreRefused() throws {
+    @Test("Requests that are none are refused")
+    func refusedRequests() throws {
         try withSimulator({ $0.bodyLimit = 100 }) { simulator, endpoints in
             let client = try endpoints.production()
             #expect(try client.send("GET").status == 21000)
@@ -39,7 +42,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func aSecretIsAskedFor() throws {
+    @Test("A secret is asked for")
+    func secret() throws {
         try withSimulator({ $0.acceptedSecrets = ["right"] }) { simulator, endpoints in
             let receipt = try simulator.issue(.sample([.month("1", original: "1", endsInDays: 9)]))
             let client = try endpoints.production()
@@ -49,7 +53,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func aSimulatorComesBackToItsPorts() throws {
+    @Test("A simulator comes back to its ports")
+    func samePorts() throws {
         try withSimulator { simulator, endpoints in
             let receipt = try simulator.issue(.sample())
             let before = try endpoints.production()
@@ -63,13 +68,15 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func oneSimulatorRunsOnce() throws {
+    @Test("One simulator runs once")
+    func runsOnce() throws {
         try withSimulator { simulator, _ in
             #expect(throws: SimulatorError.alreadyRunning) { try simulator.start() }
         }
     }
 
-    @Test func aTakenPortIsReportedAndNothingIsLeftOpen() throws {
+    @Test("A taken port is reported, and nothing is left open")
+    func takenPort() throws {
         try withSimulator { _, endpoints in
             var configuration = SimulatorConfiguration()
             configuration.sandboxPort = try #require(URL(string: endpoints.sandboxURL)?.port)
@@ -81,7 +88,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func simulatorsWithOneAuthorityAnswerAlike() throws {
+    @Test("Simulators with one authority answer alike")
+    func sameAuthority() throws {
         try withSimulator { first, _ in
             let receipt = try first.issue(.sample())
             try withSimulator { _, endpoints in
@@ -91,7 +99,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func aStrangersCertificateIsNotTrusted() throws {
+    @Test("A stranger's certificate is not trusted")
+    func strangers() throws {
         let stranger = try SimulatorAuthority(now: .present).serverRootPEM
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
         try Data(stranger.utf8).write(to: file)
@@ -102,7 +111,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func callsAreCounted() throws {
+    @Test("Calls are counted")
+    func counts() throws {
         try withSimulator { simulator, endpoints in
             let client = try endpoints.production()
             for _ in 0..<3 { _ = try client.verify(simulator.issue(.sample([.gems("7")]))) }
@@ -118,7 +128,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func aSignedTransactionIsIssuedNow() throws {
+    @Test("A signed transaction is issued now")
+    func issued() throws {
         try withSimulator { simulator, _ in
             let issued = try SignedData(simulator.issueSigned(.sample(.gems("7"), .sandbox)))
             #expect(issued.isSignatureValid)
@@ -128,7 +139,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func theRemoteControlTeachesTheServerAPI() throws {
+    @Test("The remote control teaches the App Store Server API")
+    func controlsServerAPI() throws {
         try withSimulator { _, endpoints in
             let control = try endpoints.control()
             let key = try ServerAPIKey()
@@ -148,7 +160,8 @@ struct AppStoreSimulatorTests {
         }
     }
 
-    @Test func theRemoteControlDoesWhatTheSwiftInterfaceDoes() throws {
+    @Test("The remote control does what the Swift interface does")
+    func controls() throws {
         try withSimulator { _, endpoints in
             let control = try endpoints.control()
             let json = String(

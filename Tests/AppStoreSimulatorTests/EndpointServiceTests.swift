@@ -5,7 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct EndpointServiceTests {
-    @Test func anOutageCoversBothServices() throws {
+    @Test("An outage covers both services")
+    func outage() throws {
         try withSimulator { simulator, endpoints in
             simulator.behave(Behaviour(outage: .unavailable), in: [.sandbox])
             let sandbox = try endpoints.sandbox()
@@ -17,7 +18,8 @@ struct EndpointServiceTests {
         }
     }
 
-    @Test func filesAreThereWhileTheSimulatorRuns() throws {
+    @Test("Files are there while the simulator runs")
+    func files() throws {
         try withSimulator { simulator, endpoints in
             let files = [endpoints.caFile, endpoints.rootsFile]
             #expect(files.allSatisfy { FileManager.default.fileExists(atPath: $0) })
@@ -28,7 +30,8 @@ struct EndpointServiceTests {
         }
     }
 
-    @Test func theServerAPIsBaseIsTheEndpointsHost() throws {
+    @Test("The server API's base is the endpoint's host")
+    func base() throws {
         try withSimulator { _, endpoints in
             let production = endpoints.serverAPIProductionURL
             #expect(endpoints.productionURL == production + "/verifyReceipt")

@@ -13,8 +13,8 @@ struct EvidenceTests {
         roots = try TrustedRoots(pem: authority.rootsPEM)
     }
 
-    @Test(arguments: Environment.allCases)
-    func aSignedTransactionIsVerified(environment: Environment) throws {
+    @Test("A signed transaction is verified", arguments: Environment.allCases)
+    func signedTransaction(environment: Environment) throws {
         let factory = SignedTransactionFactory(authority: authority)
         let text = try factory.signed(.sample(.gems("7"), environment), signedAt: now)
 
@@ -30,8 +30,8 @@ struct EvidenceTests {
         }
     }
 
-    @Test(arguments: SimulatorAuthority.ReceiptAlgorithm.allCases)
-    func aReceiptIsVerifiedWithAllItsPurchases(algorithm: SimulatorAuthority.ReceiptAlgorithm) throws {
+    @Test("A receipt is verified with all its purchases", arguments: SimulatorAuthority.ReceiptAlgorithm.allCases)
+    func receipt(algorithm: SimulatorAuthority.ReceiptAlgorithm) throws {
         let authority = try SimulatorAuthority(receipts: algorithm, now: now)
         let purchases = (1...100).map { SimulatedPurchase.gems(TransactionID("\($0)")) }
         let text = try ReceiptFactory(authority: authority).base64(.sample(purchases))

@@ -18,8 +18,10 @@ struct FaultsTests {
         return try #require(value)
     }
 
-    @Test(arguments: [Fault.cutOff, .reset, .close])
-    func aConnectionThatBreaksIsAFailureAndTheNextCallIsAnswered(fault: Fault) throws {
+    @Test(
+        "A connection that breaks is a failure, and the next call is answered",
+        arguments: [Fault.cutOff, .reset, .close])
+    func brokenConnection(fault: Fault) throws {
         try run([fault]) { client, receipt in
             let failure = try client.failure(verifying: receipt)
             #expect(failure.kind == .connectionLost)
@@ -28,7 +30,8 @@ struct FaultsTests {
         }
     }
 
-    @Test func aCallThatHangsEndsAtTheClientsLimit() throws {
+    @Test("A call that hangs ends at the client's limit")
+    func hangs() throws {
         try run([.delay(milliseconds: 0), .hang]) { client, receipt in
             // Opens the connection, so that the limit has only the exchange to cover.
             let answer = try client.verify(receipt)
@@ -38,7 +41,8 @@ struct FaultsTests {
         }
     }
 
-    @Test func bodiesArriveAsTheScriptSays() throws {
+    @Test("Bodies arrive as the script says")
+    func bodies() throws {
         let faults: [Fault] = [
             .truncated, .empty, .oversized(bytes: 5000), .html, .redirect(location: "https://127.0.0.1:1/"),
             .drip(bytes: 300, everyMilliseconds: 1), .http(code: 502), .rateLimited(retryAfter: "3"),

@@ -15,8 +15,8 @@ struct FuzzTargetTests {
         }
     }
 
-    @Test(arguments: FuzzTarget.allCases)
-    func `each case is taken by its rules, whole, cut short and damaged`(target: FuzzTarget) throws {
+    @Test("Each case is taken by its rules, whole, cut short and damaged", arguments: FuzzTarget.allCases)
+    func eachCase(target: FuzzTarget) throws {
         let cases = try cases(target)
         #expect(!cases.isEmpty)
         for bytes in cases.map(Array.init) {

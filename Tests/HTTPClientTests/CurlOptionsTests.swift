@@ -8,7 +8,8 @@ import Testing
 /// threads, and its memory is measured.
 @Suite(.timeLimit(.minutes(5)))
 struct CurlOptionsTests {
-    @Test func `a proxy in the environment is not used`() async {
+    @Test("A proxy in the environment is not used")
+    func environment() async {
         await #expect(processExitsWith: .success) {
             // Nobody listens on port 1, so that a request through the proxy would fail.
             for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
@@ -23,7 +24,8 @@ struct CurlOptionsTests {
         }
     }
 
-    @Test func `a configured proxy is used, whatever the environment makes an exception of`() async {
+    @Test("A configured proxy is used, whatever the environment makes an exception of")
+    func configured() async {
         await #expect(processExitsWith: .success) {
             for name in ["no_proxy", "NO_PROXY"] { setenv(name, "*", 1) }
             try Setup.run { setup in
@@ -34,7 +36,8 @@ struct CurlOptionsTests {
         }
     }
 
-    @Test func `a compressed body of 100 MB takes no more memory than the limit allows`() async {
+    @Test("A compressed body of 100 MB takes no more memory than the limit allows")
+    func memory() async {
         await #expect(processExitsWith: .success) {
             let bomb = GzipBomb.zeros(pieces: 400_000)
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
@@ -58,7 +61,8 @@ struct ConnectionOptionsTests {
     }
 
     /// libcurl 7.88 does it by itself, so only with a later one this can fail (scripts/debian13-test.sh).
-    @Test func `a connection gives OpenSSL's buffers back while nothing is in them`() throws {
+    @Test("A connection gives OpenSSL's buffers back while nothing is in them")
+    func buffers() throws {
         let server = try ScriptedServer(.tls(ServerTLS.shared.get())) { _ in [.send(.ok("fine"))] }
         defer { server.close() }
         let easy = try #require(curl_easy_init())

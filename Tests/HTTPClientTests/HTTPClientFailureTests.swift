@@ -6,8 +6,8 @@ import Testing
 /// How each fault of the other side is reported.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPClientFailureTests {
-    @Test(arguments: [true, false])
-    func `an answer that nobody asked for is taken for nobody's`(atOnce: Bool) throws {
+    @Test("An answer that nobody asked for is taken for nobody's", arguments: [true, false])
+    func unasked(atOnce: Bool) throws {
         // Longer than libcurl's buffer: it stops at the end of the answer, and the rest stays where it is.
         let long = String(repeating: "x", count: 40_000)
         let gate = Gate(opensAt: 2)
@@ -45,7 +45,8 @@ struct HTTPClientFailureTests {
             })
     }
 
-    @Test func `a name that does not exist`() throws {
+    @Test("A name that does not exist")
+    func noName() throws {
         try Setup.run { setup in
             // Labels end at 63 bytes, so that the resolver says no without asking anybody.
             let endpoint = try HTTPEndpoint(baseURL: "https://\(String(repeating: "a", count: 64)).invalid/")
@@ -54,7 +55,8 @@ struct HTTPClientFailureTests {
         }
     }
 
-    @Test func `nobody listens`() throws {
+    @Test("Nobody listens")
+    func noListener() throws {
         try Setup.run { setup in
             // A port that only the system's own services may have.
             let endpoint = try HTTPEndpoint(baseURL: "https://127.0.0.1:1/")
@@ -63,7 +65,8 @@ struct HTTPClientFailureTests {
         }
     }
 
-    @Test func `a server that accepts and never agrees on TLS`() throws {
+    @Test("A server that accepts and never agrees on TLS")
+    func noTLS() throws {
         try Setup.run(.silence, configure: { $0.connectTimeout = .milliseconds(200) }) { setup in
             // On a busy machine the limit may be over before the connection is begun, which says nothing of its end.
             repeat {
@@ -74,17 +77,20 @@ struct HTTPClientFailureTests {
         }
     }
 
-    @Test func `a certificate for another host`() throws {
+    @Test("A certificate for another host")
+    func otherHost() throws {
         let tls = try ServerTLS(host: "example.com")
         try expectTLSFailure("is for another host", tls: tls, caFile: tls.caFile)
     }
 
-    @Test func `an expired certificate`() throws {
+    @Test("An expired certificate")
+    func expired() throws {
         let tls = try ServerTLS(validity: -86_400 ... -60)
         try expectTLSFailure("is out of date", tls: tls, caFile: tls.caFile)
     }
 
-    @Test func `a certificate of an unknown authority`() throws {
+    @Test("A certificate of an unknown authority")
+    func unknownAuthority() throws {
         // With another name: OpenSSL has other words for a root with the same name.
         let other = try CertificateChain(validity: 0...4_000_000_000).rootPEM
         let file = FileManager.default.temporaryDirectory.path + "/http-client-\(UUID().uuidString).pem"
@@ -93,16 +99,19 @@ struct HTTPClientFailureTests {
         try expectTLSFailure("is not trusted", tls: ServerTLS.shared.get(), caFile: file)
     }
 
-    @Test func `the system's authorities do not know the test authority`() throws {
+    @Test("The system's authorities do not know the test authority")
+    func systemAuthorities() throws {
         try expectTLSFailure("is not trusted", tls: ServerTLS.shared.get(), caFile: nil)
     }
 
-    @Test func `an authorities' file that is none`() throws {
+    @Test("An authorities' file that is none")
+    func noAuthorities() throws {
         try expectTLSFailure(
             "the file of trusted certificates cannot be read", tls: ServerTLS.shared.get(), caFile: "/etc/hostname")
     }
 
-    @Test func `no whole response in time`() throws {
+    @Test("No whole response in time")
+    func timeLimit() throws {
         try Setup.run(script: { [.send($0.number == 1 ? .ok("fine") : "HTTP/1.1 200 OK\r\n")] }) { setup in
             // Opens the connection, so that the limit has only the exchange to cover.
             _ = try setup.get()
@@ -112,15 +121,16 @@ struct HTTPClientFailureTests {
         }
     }
 
-    @Test(arguments: [ScriptedServer.Step.reset, .finish])
-    func `the connection ends before the response`(step: ScriptedServer.Step) throws {
+    @Test("The connection ends before the response", arguments: [ScriptedServer.Step.reset, .finish])
+    func endBeforeResponse(step: ScriptedServer.Step) throws {
         try Setup.run(script: { _ in [step] }) { setup in
             let failure = try setup.failure()
             #expect(failure.kind == .connectionLost)
         }
     }
 
-    @Test func `a kept connection that ends as it is used again costs a second sending, not a failure`() throws {
+    @Test("A kept connection that ends as it is used again costs a second sending, not a failure")
+    func keptConnection() throws {
         try Setup.run(script: { $0.number == 2 ? [.finish] : [.send(.ok("fine"))] }) { setup in
             _ = try setup.get("/first")
             let response = try setup.get("/second")
@@ -129,7 +139,8 @@ struct HTTPClientFailureTests {
         }
     }
 
-    @Test func `however often that happens`() throws {
+    @Test("However often that happens")
+    func endsAgain() throws {
         // libcurl gives up at the sixth time, and counts for as long as its handle lives.
         try Setup.run(
             configure: { $0.maxInFlight = 1 },
@@ -143,30 +154,35 @@ struct HTTPClientFailureTests {
         }
     }
 
-    @Test(arguments: [
-        "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
-    ])
-    func `the connection ends before the body does`(cut: String) throws {
+    @Test(
+        "The connection ends before the body does",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+        ])
+    func endBeforeBody(cut: String) throws {
         try Setup.run(script: { _ in [.send(cut), .finish] }) { setup in
             let failure = try setup.failure()
             #expect(failure.kind == .connectionLost)
         }
     }
 
-    @Test(arguments: [
-        "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
-    ])
-    func `bytes that are not HTTP`(response: String) throws {
+    @Test(
+        "Bytes that are not HTTP",
+        arguments: [
+            "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
+        ])
+    func noHTTP(response: String) throws {
         try Setup.run(script: { _ in [.send(response), .finish] }) { setup in
             let failure = try failure(setup.client.result(setup.request(acceptsGzip: true)))
             #expect(failure.kind == .malformedResponse, "\(failure)")
         }
     }
 
-    @Test func `a failed call leaves its place to the next`() throws {
+    @Test("A failed call leaves its place to the next")
+    func freesPlace() throws {
         try Setup.run(
             configure: { $0.maxInFlight = 1 },
             script: { request in

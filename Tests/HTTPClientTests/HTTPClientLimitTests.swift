@@ -5,7 +5,8 @@ import Testing
 /// The limits of a server's reply.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPClientLimitTests {
-    @Test func `a body at the limit is taken`() throws {
+    @Test("A body at the limit is taken")
+    func bodyAtLimit() throws {
         try Setup.run(
             configure: { $0.maxResponseBytes = 1000 }, script: { _ in [.send(.ok(body(1000)))] }
         ) { setup in
@@ -14,7 +15,8 @@ struct HTTPClientLimitTests {
         }
     }
 
-    @Test func `a body announced over the limit is not waited for`() throws {
+    @Test("A body announced over the limit is not waited for")
+    func announced() throws {
         try Setup.run(
             configure: { $0.maxResponseBytes = 1000 },
             script: { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n")] }
@@ -25,7 +27,8 @@ struct HTTPClientLimitTests {
         }
     }
 
-    @Test func `a chunked body is put together, and its trailers are left out`() throws {
+    @Test("A chunked body is put together, and its trailers are left out")
+    func chunked() throws {
         try Setup.run(script: { _ in
             [
                 .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
@@ -38,7 +41,8 @@ struct HTTPClientLimitTests {
         }
     }
 
-    @Test func `a chunked body that goes over the limit ends there`() throws {
+    @Test("A chunked body that goes over the limit ends there")
+    func chunkedBeyond() throws {
         let chunk = "3e8\r\n\(body(1000))\r\n"
         try Setup.run(
             configure: { $0.maxResponseBytes = 1500 },
@@ -50,7 +54,8 @@ struct HTTPClientLimitTests {
         }
     }
 
-    @Test func `a compressed body comes decompressed`() throws {
+    @Test("A compressed body comes decompressed")
+    func compressed() throws {
         // gzip of "hello hello hello hello", made with Python's gzip module.
         let packed: [UInt8] = [
             0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40,
@@ -63,7 +68,8 @@ struct HTTPClientLimitTests {
         }
     }
 
-    @Test func `a small compressed body that would become a large one ends at the limit`() throws {
+    @Test("A small compressed body that would become a large one ends at the limit")
+    func compressedBeyond() throws {
         let bomb = GzipBomb.zeros(pieces: 80_000)
         #expect(bomb.count < 200_000)
         try Setup.run(script: { _ in [.send(gzipHead(bomb.count)), .sendBytes(bomb)] }) { setup in
@@ -75,8 +81,8 @@ struct HTTPClientLimitTests {
         }
     }
 
-    @Test(arguments: [2_000, 150_000])
-    func `headers over the limit end the response, in many lines or in one`(lineBytes: Int) throws {
+    @Test("Headers over the limit end the response, in many lines or in one", arguments: [2_000, 150_000])
+    func headers(lineBytes: Int) throws {
         let line = "X-Filler: \(body(lineBytes))\r\n"
         let response = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 150_000 / lineBytes)
         try Setup.run(script: { _ in [.send(response)] }) { setup in

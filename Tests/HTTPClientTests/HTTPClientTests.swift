@@ -7,7 +7,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPClientTests {
-    @Test func `a request arrives as it was given and the response comes back whole`() throws {
+    @Test("A request arrives as it was given and the response comes back whole")
+    func wholeWay() throws {
         try Setup.run(script: { _ in
             [.send("HTTP/1.1 201 Created\r\nContent-Length: 3\r\nX-One: a\r\nx-one:  b \r\nX-Empty:\r\n\r\nyes")]
         }) { setup in
@@ -37,8 +38,10 @@ struct HTTPClientTests {
         }
     }
 
-    @Test(arguments: [(HTTPRequest.Method.get, 0), (.post, 0), (.post, 30_000), (.post, 3_000_000)])
-    func `methods and bodies of every size`(method: HTTPRequest.Method, size: Int) throws {
+    @Test(
+        "Methods and bodies of every size",
+        arguments: [(HTTPRequest.Method.get, 0), (.post, 0), (.post, 30_000), (.post, 3_000_000)])
+    func bodies(method: HTTPRequest.Method, size: Int) throws {
         try Setup.run { setup in
             let body = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
 
@@ -51,7 +54,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func `a call on a fresh connection takes none that is open, and leaves none`() throws {
+    @Test("A call on a fresh connection takes none that is open, and leaves none")
+    func freshConnection() throws {
         try Setup.run(configure: { $0.maxInFlight = 2 }) { setup in
             let request = try setup.request(.post)
             var opened: [Int] = []
@@ -65,7 +69,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func `requests that follow each other have nothing of each other`() throws {
+    @Test("Requests that follow each other have nothing of each other")
+    func following() throws {
         try Setup.run(configure: { $0.maxInFlight = 1 }) { setup in
             let order: [(method: HTTPRequest.Method, path: String, mark: String?, gzip: Bool, body: String)] = [
                 (.post, "/a", "1", false, "first"), (.get, "/a", nil, true, ""),
@@ -92,22 +97,24 @@ struct HTTPClientTests {
         }
     }
 
-    @Test(arguments: ["/a/../b", "/a/%2e%2e/b", "/a//b/", "/%2E?c=/../d"])
-    func `a path is sent as it stands`(path: String) throws {
+    @Test("A path is sent as it stands", arguments: ["/a/../b", "/a/%2e%2e/b", "/a//b/", "/%2E?c=/../d"])
+    func paths(path: String) throws {
         try Setup.run { setup in
             _ = try setup.get(path)
             #expect(setup.server.log.all.map { String($0.path) } == [path])
         }
     }
 
-    @Test func `a connection is used again`() throws {
+    @Test("A connection is used again")
+    func reuse() throws {
         try Setup.run { setup in
             for _ in 0..<20 { _ = try setup.get() }
             #expect(setup.server.connections.count == 1)
         }
     }
 
-    @Test func `200 calls in one batch keep to 50 connections, and all are answered`() throws {
+    @Test("200 calls in one batch keep to 50 connections, and all are answered")
+    func places() throws {
         let gate = Gate(opensAt: 50)
         try Setup.run(
             configure: { $0.maxInFlight = 50 }, script: { _ in [.pass(gate), .send(.ok("fine"))] }
@@ -123,7 +130,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func `beyond the queue a call is refused, and the others go on`() throws {
+    @Test("Beyond the queue a call is refused, and the others go on")
+    func queue() throws {
         let gate = Gate(opensAt: 2)
         try Setup.run(
             configure: {
@@ -150,7 +158,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func `time limits start when the wait for a place is over`() throws {
+    @Test("Time limits start when the wait for a place is over")
+    func timeLimits() throws {
         try Setup.run(configure: { $0.maxInFlight = 1 }, script: { _ in [] }) { setup in
             let first = setup.client.start(try setup.request(), timeout: .seconds(2))
             let second = setup.client.start(try setup.request(.get, "/second"), timeout: .milliseconds(500))
@@ -166,8 +175,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test(arguments: [302, 400, 401, 404, 429, 500, 503])
-    func `every status is an answer, and no redirect is followed`(status: Int) throws {
+    @Test("Every status is an answer, and no redirect is followed", arguments: [302, 400, 401, 404, 429, 500, 503])
+    func statuses(status: Int) throws {
         try Setup.run(script: { _ in
             [.send("HTTP/1.1 \(status) No\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")]
         }) { setup in
@@ -177,7 +186,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func `cookies are not kept`() throws {
+    @Test("Cookies are not kept")
+    func cookies() throws {
         try Setup.run(script: { _ in [.send(.ok("", headers: "Set-Cookie: a=b\r\n"))] }) { setup in
             for _ in 0..<2 { _ = try setup.get() }
 
@@ -186,7 +196,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func `outcomes come on the client's thread, in batches, and a sink may send`() throws {
+    @Test("Outcomes come on the client's thread, in batches, and a sink may send")
+    func batches() throws {
         let server = try ScriptedServer(.tls(ServerTLS.shared.get())) { _ in [.send(.ok("fine"))] }
         defer { server.close() }
         let threads = Mutex<Set<String>>([])
@@ -210,7 +221,8 @@ struct HTTPClientTests {
         #expect(answered.count == 10)
     }
 
-    @Test func `stop fails what is in flight and what waits, closes the connections, and refuses what comes`() throws {
+    @Test("Stop fails what is in flight and what waits, closes the connections, and refuses what comes")
+    func stop() throws {
         try Setup.run(configure: { $0.maxInFlight = 2 }, script: { _ in [] }) { setup in
             let request = try setup.request()
             let tokens = (0..<10).map { _ in setup.client.start(request) }
@@ -231,7 +243,8 @@ struct HTTPClientTests {
         }
     }
 
-    @Test func `a client that is dropped without a stop closes its connections`() throws {
+    @Test("A client that is dropped without a stop closes its connections")
+    func dropped() throws {
         try Setup.run { setup in
             try {
                 let dropped = try TestClient()

@@ -19,7 +19,8 @@ struct CallQueueTests {
         return calls
     }
 
-    @Test func `calls run in the order in which they came, no more at once than there are places`() {
+    @Test("Calls run in the order in which they came, no more at once than there are places")
+    func order() {
         var queue = CallQueue<Int>(maxInFlight: 2, maxQueued: 3)
         let filled = fill(&queue)
         let first = takeAll(&queue)
@@ -33,7 +34,8 @@ struct CallQueueTests {
         #expect(queue.count == 0 && queue.inFlight == 2)
     }
 
-    @Test func `as many wait as may, beside those for which there is a place`() {
+    @Test("As many wait as may, beside those for which there is a place")
+    func waiting() {
         var queue = CallQueue<Int>(maxInFlight: 2, maxQueued: 1)
         let filled = fill(&queue)
         _ = queue.takeNext()
@@ -47,8 +49,8 @@ struct CallQueueTests {
         #expect(one == 0..<1)
     }
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `every call runs once and in order, whatever comes and goes`(seed: UInt64) {
+    @Test("Every call runs once and in order, whatever comes and goes", arguments: 1...20 as ClosedRange<UInt64>)
+    func anyCourse(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var queue = CallQueue<Int>(maxInFlight: Int.random(in: 1...300, using: &random), maxQueued: 1000)
         var (next, accepted, taken) = (0, [Int](), [Int]())
@@ -70,7 +72,8 @@ struct CallQueueTests {
 
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPClientMetricsTests {
-    @Test func `responses, failures and connections are counted, and the gauges come back to zero`() throws {
+    @Test("Responses, failures and connections are counted, and the gauges come back to zero")
+    func counts() throws {
         let registry = PrometheusRegistry()
         try Setup.run(registry: registry, script: { $0.number >= 3 ? [.reset] : [.send(.ok("fine"))] }) { setup in
             for _ in 0..<2 { _ = try setup.get() }

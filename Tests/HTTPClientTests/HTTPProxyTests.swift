@@ -25,7 +25,8 @@ struct HTTPProxyTests {
         }
     }
 
-    @Test func `calls go through a tunnel, of which the proxy sees the host alone, and keep it`() throws {
+    @Test("Calls go through a tunnel, of which the proxy sees the host alone, and keep it")
+    func throughTunnel() throws {
         try run { setup, request in
             for _ in 0..<3 {
                 let response = try setup.client.result(request).get()
@@ -40,7 +41,8 @@ struct HTTPProxyTests {
         }
     }
 
-    @Test func `the proxy's own credentials go to it and no further`() throws {
+    @Test("The proxy's own credentials go to it and no further")
+    func credentials() throws {
         try run(credentials: "user:password@") { setup, request in
             let response = try setup.client.result(request).get()
             #expect(response.status == 200)
@@ -50,8 +52,8 @@ struct HTTPProxyTests {
         }
     }
 
-    @Test(arguments: [403, 407, 502])
-    func `a proxy that refuses is told from the service`(status: Int) throws {
+    @Test("A proxy that refuses is told from the service", arguments: [403, 407, 502])
+    func refuses(status: Int) throws {
         try run(tunnel: "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n") { setup, request in
             let answer = setup.client.result(request)
             guard case .failure(let failure) = answer, "\(failure)".contains("connect, status \(status):") else {
@@ -62,7 +64,8 @@ struct HTTPProxyTests {
         }
     }
 
-    @Test func `a proxy that breaks off is told from the service`() throws {
+    @Test("A proxy that breaks off is told from the service")
+    func breaksOff() throws {
         try run(tunnel: "") { setup, request in
             let answer = setup.client.result(request)
             guard case .failure(let failure) = answer, failure.kind == .proxyFailed else {
@@ -72,7 +75,8 @@ struct HTTPProxyTests {
         }
     }
 
-    @Test func `a proxy that nobody listens at`() throws {
+    @Test("A proxy that nobody listens at")
+    func noListener() throws {
         try Setup.run { setup in
             let endpoint = try setup.endpoint(HTTPProxy(url: "http://127.0.0.1:1"))
             let answer = setup.client.result(try HTTPRequest(.get, endpoint))
@@ -83,7 +87,8 @@ struct HTTPProxyTests {
         }
     }
 
-    @Test func `what shows a proxy or an endpoint shows no secret`() throws {
+    @Test("What shows a proxy or an endpoint shows no secret")
+    func secrets() throws {
         let proxy = try HTTPProxy(url: "http://user:password@proxy.example:3128")
         let endpoint = try HTTPEndpoint(baseURL: "https://game.example:8443/hook/secret", proxy: proxy)
         #expect("\(proxy)" == "http://proxy.example:3128")
@@ -93,8 +98,10 @@ struct HTTPProxyTests {
         #expect("\(HTTPResponse(status: 200, body: Array("secret".utf8)))" == "status 200, 6 bytes")
     }
 
-    @Test(arguments: ["", "proxy:3128", "https://proxy:3128", "socks5://proxy:1080", "http://proxy", "http://"])
-    func `a proxy is an HTTP URL with a port`(url: String) {
+    @Test(
+        "A proxy is an HTTP URL with a port",
+        arguments: ["", "proxy:3128", "https://proxy:3128", "socks5://proxy:1080", "http://proxy", "http://"])
+    func urls(url: String) {
         #expect(throws: HTTPClientError.invalidURL) { try HTTPProxy(url: url) }
     }
 }

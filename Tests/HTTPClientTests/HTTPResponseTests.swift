@@ -9,25 +9,32 @@ struct HeaderLinesTests {
         return lines.value(of: name)
     }
 
-    @Test(arguments: [("a", "1"), ("B", "2"), ("c", ""), ("D", "4 and 5"), ("e", "x: y"), ("nonsense", nil)])
-    func `a field is read when it is asked for, whatever ends its line`(name: String, expected: String?) {
+    @Test(
+        "A field is read when it is asked for, whatever ends its line",
+        arguments: [("a", "1"), ("B", "2"), ("c", ""), ("D", "4 and 5"), ("e", "x: y"), ("nonsense", nil)])
+    func lineEnds(name: String, expected: String?) {
         let texts = ["A: 1\r\n", "b:2\n", "nonsense\r\n", "C:\r\n", "E: x: y\r\n", "D: \t4 and 5 "]
         #expect(value(name, texts.joined()) == expected)
     }
 
-    @Test(arguments: ["retry-after", "Retry-After", "RETRY-AFTER"])
-    func `a field is found in whatever case, and the first of several counts`(name: String) {
+    @Test(
+        "A field is found in whatever case, and the first of several counts",
+        arguments: ["retry-after", "Retry-After", "RETRY-AFTER"])
+    func firstField(name: String) {
         #expect(value(name, "Content-Length: 1\r\n", "rEtRy-AfTeR: 7\r\n", "Retry-After: 8\r\n") == "7")
         #expect(HTTPResponse(status: 429, headers: [HTTPHeader(name: "rEtRy-AfTeR", value: "7")]).header(name) == "7")
     }
 
-    @Test func `a name that stands elsewhere than at a line's beginning is none`() {
+    @Test("A name that stands elsewhere than at a line's beginning is none")
+    func elsewhere() {
         #expect(value("retry-after", "X-Retry-After: 1\r\n", "X: retry-after: 2\r\n", " retry-after: 3\r\n") == nil)
         #expect(value("retry-after") == nil)
     }
 
-    @Test(arguments: ["Retry-AfterX", "retry\rafter", "Retry-Afte", "retry\u{0D}after"])
-    func `what only looks like a name is not taken for it`(name: String) {
+    @Test(
+        "What only looks like a name is not taken for it",
+        arguments: ["Retry-AfterX", "retry\rafter", "Retry-Afte", "retry\u{0D}after"])
+    func lookalikes(name: String) {
         #expect(HTTPResponse(status: 200, headers: [HTTPHeader(name: name, value: "1")]).header("retry-after") == nil)
     }
 }
@@ -39,26 +46,30 @@ struct ResponseCollectorTests {
         return collector.headers
     }
 
-    @Test func `an interim response leaves nothing behind`() {
+    @Test("An interim response leaves nothing behind")
+    func interim() {
         let headers = collected(["HTTP/1.1 103 Early Hints", "Link: x", "", "HTTP/1.1 200 OK", "A: 1", ""])
         #expect(headers.value(of: "link") == nil)
         #expect(headers.value(of: "a") == "1")
     }
 
-    @Test func `trailers are left out`() {
+    @Test("Trailers are left out")
+    func trailers() {
         let headers = collected(["HTTP/1.1 200 OK", "A: 1", "", "Trailer: 1", ""])
         #expect(headers.value(of: "trailer") == nil)
         #expect(headers.value(of: "a") == "1")
     }
 
-    @Test func `header bytes are counted over all sections`() {
+    @Test("Header bytes are counted over all sections")
+    func headerBytes() {
         var collector = ResponseCollector(maxHeaderBytes: 10, maxBodyBytes: 10)
         let taken = ["A: 12\r\n", "\r\n", "\r\n"].map { collector.receive(headerLine: Array($0.utf8)) }
         #expect(taken == [true, true, false])
         #expect(collector.overflow == .headersTooLarge)
     }
 
-    @Test func `a body may be as long as the limit, and not a byte longer`() {
+    @Test("A body may be as long as the limit, and not a byte longer")
+    func bodyLimit() {
         var collector = ResponseCollector(maxHeaderBytes: 10, maxBodyBytes: 3)
         let taken = [[1, 2], [3]].map { collector.receive(body: $0) }
         #expect(taken == [true, true])

@@ -39,7 +39,8 @@ struct MultiHandlePoolTests {
         setup.server.closedConnections.reaches(setup.server.connections.count - Self.most)
     }
 
-    @Test func `as many requests as may be are under way at once, and later ones find their connections`() throws {
+    @Test("As many requests as may be are under way at once, and later ones find their connections")
+    func atOnce() throws {
         try run { setup in
             try openAll(setup)
             #expect(setup.server.connections.count == Self.most)
@@ -48,14 +49,16 @@ struct MultiHandlePoolTests {
         }
     }
 
-    @Test func `one at a time uses one connection`() throws {
+    @Test("One at a time uses one connection")
+    func oneAtATime() throws {
         try run { setup in
             for _ in 0..<20 { _ = try setup.get() }
             #expect(setup.server.connections.count == 1)
         }
     }
 
-    @Test func `a request runs into its time limit in whatever handle it is`() throws {
+    @Test("A request runs into its time limit in whatever handle it is")
+    func timeLimit() throws {
         try run { setup in
             try openAll(setup)
             let request = try setup.request(.get, "/silence")
@@ -72,7 +75,8 @@ struct MultiHandlePoolTests {
         }
     }
 
-    @Test func `connections of handles that are not needed any more are closed`() throws {
+    @Test("Connections of handles that are not needed any more are closed")
+    func closed() throws {
         try run(maxIdleTime: .seconds(1)) { setup in
             try openAll(setup)
             // One request after another needs one connection of the first handle; what else is open is left over.

@@ -7,7 +7,8 @@ import Threading
 /// A connection's socket once its request is over.
 @Suite(.timeLimit(.minutes(5)))
 struct IdleSocketsTests {
-    @Test func `a number is as new as the batch in which it became idle, and gone with its socket`() {
+    @Test("A number is as new as the batch in which it became idle, and gone with its socket")
+    func numbers() {
         var idle = IdleSockets(maxAge: .seconds(600), seed: 1)
         idle.beginBatch()
         let isUnknownTaken = idle.insert(7)
@@ -31,7 +32,8 @@ struct IdleSocketsTests {
         #expect(!idle.contains(-1) && !idle.contains(8))
     }
 
-    @Test func `connections that were opened together do not expire together`() {
+    @Test("Connections that were opened together do not expire together")
+    func lifetimes() {
         var idle = IdleSockets(maxAge: .seconds(600), seed: 2)
         let start = Instant(nanoseconds: 0)
         for descriptor in 0..<1000 as Range<Int32> { idle.made(descriptor, at: start) }
@@ -43,7 +45,8 @@ struct IdleSocketsTests {
         #expect(expired(after: 600) == 1000)
     }
 
-    @Test func `a connection that the server ends between two requests is reported once, and no more`() throws {
+    @Test("A connection that the server ends between two requests is reported once, and no more")
+    func endedByServer() throws {
         let answered = Gate(opensAt: 2)
         try Setup.run(script: { _ in [.send(.ok("fine")), .pass(answered), .finish] }) { setup in
             let driver = try Driver(setup.request())
@@ -57,7 +60,8 @@ struct IdleSocketsTests {
         }
     }
 
-    @Test func `a connection that is used again is watched again`() throws {
+    @Test("A connection that is used again is watched again")
+    func watchedAgain() throws {
         try Setup.run { setup in
             let driver = try Driver(setup.request())
             for _ in 1...20 { try driver.send() }
@@ -65,7 +69,8 @@ struct IdleSocketsTests {
         }
     }
 
-    @Test func `a connection of which all has been read since its event came is used again`() throws {
+    @Test("A connection of which all has been read since its event came is used again")
+    func usedAgain() throws {
         try Setup.run { setup in
             let driver = try Driver(setup.request())
             try driver.send()
@@ -76,7 +81,8 @@ struct IdleSocketsTests {
         }
     }
 
-    @Test func `a connection that is closed leaves no socket behind, whose number may be another's`() throws {
+    @Test("A connection that is closed leaves no socket behind, whose number may be another's")
+    func closed() throws {
         try Setup.run(script: { _ in [.send(.ok("bye", headers: "Connection: close\r\n"))] }) { setup in
             let driver = try Driver(setup.request())
             try driver.send()
@@ -84,7 +90,8 @@ struct IdleSocketsTests {
         }
     }
 
-    @Test func `an event fetched before its socket became idle says nothing`() throws {
+    @Test("An event fetched before its socket became idle says nothing")
+    func earlyEvent() throws {
         try Setup.run(script: { _ in [.send(.ok("bye")), .finish] }) { setup in
             let driver = try Driver(setup.request())
             try driver.send()
@@ -95,7 +102,8 @@ struct IdleSocketsTests {
         }
     }
 
-    @Test func `the resolver's descriptor is never idle`() throws {
+    @Test("The resolver's descriptor is never idle")
+    func resolver() throws {
         // A label longer than 63 bytes: the resolver says no without asking anybody (RFC 1035, section 2.3.4).
         let endpoint = try HTTPEndpoint(baseURL: "https://\(String(repeating: "a", count: 64)).invalid")
         let driver = try Driver(HTTPRequest(.get, endpoint))
@@ -103,7 +111,8 @@ struct IdleSocketsTests {
         #expect(driver.idle == 0)
     }
 
-    @Test func `a connection past its lifetime ends after a request`() throws {
+    @Test("A connection past its lifetime ends after a request")
+    func pastLifetime() throws {
         let answered = Gate(opensAt: 2)
         try Setup.run(script: { $0.path == "/late" ? [.pass(answered), .send(.ok("fine"))] : [.send(.ok("fine"))] }) {
             setup in

@@ -23,7 +23,8 @@ struct HeadReaderTests {
 
     private static func refusal(_ text: String) -> Int? { refusal([Array(text.utf8)]) }
 
-    @Test func `a head has method, target and fields, and the body's bytes stay behind it`() throws {
+    @Test("A head has method, target and fields, and the body's bytes stay behind it")
+    func wholeHead() throws {
         let text =
             "POST /a/b%20c?d=e?f HTTP/1.1\r\nHost: example.com:8080\r\nX-Name:\t a value \r\nEmpty:\r\n"
             + "Content-Length: 5\r\n\r\nhello"
@@ -42,7 +43,8 @@ struct HeadReaderTests {
         #expect(Array(reader.rest) == Array("hello".utf8))
     }
 
-    @Test func `a field that stands there twice has no one value`() throws {
+    @Test("A field that stands there twice has no one value")
+    func twice() throws {
         let text = "GET / HTTP/1.1\r\nHost: a\r\nAuthorization: 1\r\nauthorization: 2\r\n\r\n"
         let head = try #require(try Self.head([Array(text.utf8)]))
         #expect(head["authorization"] == nil)
@@ -80,7 +82,8 @@ struct HeadReaderTests {
         #expect(Self.refusal(text) == 400)
     }
 
-    @Test func `names are tokens and hosts are hosts, byte for byte`() {
+    @Test("Names are tokens and hosts are hosts, byte for byte")
+    func tokens() {
         let letters = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { $0 } + (UInt8(ascii: "A")...UInt8(ascii: "Z"))
         let common = Set(letters + Array("0123456789!$%&'*+-._~".utf8))
         let tokens = common.union("#^`|".utf8)
@@ -93,7 +96,8 @@ struct HeadReaderTests {
         }
     }
 
-    @Test func `a coding, a version, a target and a head that are not taken have statuses of their own`() {
+    @Test("A coding, a version, a target and a head that are not taken have statuses of their own")
+    func statuses() {
         #expect(Self.refusal("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n") == 411)
         #expect(Self.refusal("PRI * HTTP/2.0\r\n") == 400)
         #expect(Self.refusal("GET / HTTP/2.0\r\n") == 505)
@@ -106,7 +110,8 @@ struct HeadReaderTests {
             Self.refusal("GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "A: b\r\n", count: 99) + "\r\n") == nil)
     }
 
-    @Test func `a head of exactly the limit is taken, and a byte more is not`() {
+    @Test("A head of exactly the limit is taken, and a byte more is not")
+    func limit() {
         let line = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         func head(_ bytes: Int) -> String {
             line + String(repeating: "b", count: bytes - line.utf8.count - 4) + "\r\n\r\n"
@@ -115,12 +120,14 @@ struct HeadReaderTests {
         #expect(Self.refusal(head(HeadReader.maxHeadBytes + 1)) == 431)
     }
 
-    @Test(arguments: [
-        "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/3.0\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-    ])
-    func `every way to cut a text gives the same head or refusal`(text: String) {
+    @Test(
+        "Every way to cut a text gives the same head or refusal",
+        arguments: [
+            "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/3.0\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        ])
+    func cuts(text: String) {
         let bytes = Array(text.utf8)
         let whole = (try? Self.head([bytes]), Self.refusal([bytes]))
         #expect(whole.0 != nil || whole.1 != nil)

@@ -1,4 +1,5 @@
 import Glibc
+import SocketTesting
 import Testing
 
 @testable import HTTPServer
@@ -53,14 +54,8 @@ struct ProbeClientTests {
     @Test("A server that is silent is waited for until the limit")
     func silence() throws {
         // Its queue takes the connection, and nobody ever does.
-        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let (socket, port) = try Loopback.listening()
         defer { close(socket) }
-        #expect(listen(socket, 8) == 0)
-        var (address, size) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
-        withUnsafeMutableBytes(of: &address) { bytes in
-            _ = getsockname(socket, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
-        }
-        let port = Int(UInt16(bigEndian: address.sin_port))
         #expect(throws: ProbeFailure.timedOut) {
             try ProbeClient.get(host: "127.0.0.1", port: port, path: "/", within: .milliseconds(50))
         }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import SocketTesting
 import Synchronization
 import Testing
 
@@ -20,13 +21,14 @@ struct ProbeServerTests {
         }
     }
 
-    @Test func `a request is answered, and its connection ends`() throws {
+    @Test("A request is answered, and its connection ends")
+    func answers() throws {
         let server = try Self.server()
-        let text = try Client(server.port).answer("GET /path HTTP/1.1\r\nHost: a\r\n\r\n")
+        let text = try LoopbackClient(server.port).answer("GET /path HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(text == "HTTP/1.1 299 Status\r\nX-A: b  X-C: d\r\ncontent-length: 5\r\nconnection: close\r\n\r\n/path")
-        let head = try Client(server.port).answer("HEAD /path HTTP/1.1\r\nHost: a\r\n\r\n")
+        let head = try LoopbackClient(server.port).answer("HEAD /path HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(head == String(text.dropLast("/path".count)))
-        let empty = try Client(server.port).answer("GET /none HTTP/1.0\r\n\r\n")
+        let empty = try LoopbackClient(server.port).answer("GET /none HTTP/1.0\r\n\r\n")
         #expect(empty == "HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
     }
 
@@ -50,16 +52,17 @@ struct ProbeServerTests {
         func refusal(_ status: Int) -> Reply { .refusal(status) }
     }
 
-    @Test func `requests that come while others are answered are handed over together, and each gets its own reply`()
+    @Test("Requests that come while others are answered are handed over together, and each gets its own reply")
+    func together()
         throws
     {
         let turns = Turns()
         let server = try ProbeServer(host: "127.0.0.1", port: 0) { turns }
-        let first = try Client(server.port)
+        let first = try LoopbackClient(server.port)
         first.send(Array("GET /first HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         turns.hasBegun.wait()
         let others = try (0..<5).map { number in
-            let client = try Client(server.port)
+            let client = try LoopbackClient(server.port)
             client.send(Array("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
             return client
         }
@@ -71,9 +74,10 @@ struct ProbeServerTests {
         #expect(turns.paths.withLock { $0.map { $0.sorted() } } == [["/first"], ["/0", "/1", "/2", "/3", "/4"]])
     }
 
-    @Test func `a request may come byte by byte, and an answer may be longer than the socket's buffer`() throws {
+    @Test("A request may come byte by byte, and an answer may be longer than the socket's buffer")
+    func pieces() throws {
         let server = try Self.server()
-        let client = try Client(server.port)
+        let client = try LoopbackClient(server.port)
         for byte in "GET /large HTTP/1.1\r\nHost: a\r\n\r".utf8 { client.send([byte]) }
         #expect(try client.answer("\n").utf8.count > 16 << 20)
     }
@@ -88,61 +92,65 @@ struct ProbeServerTests {
         request: String, status: Int
     ) throws {
         let server = try Self.server()
-        let text = try Client(server.port).answer(request + String(repeating: "more", count: 1000))
+        let text = try LoopbackClient(server.port).answer(request + String(repeating: "more", count: 1000))
         #expect(text.hasPrefix("HTTP/1.1 \(status) "))
         #expect(text.contains("\r\n\r\n\(status) "))
     }
 
-    @Test func `a connection ends when its time is over, whatever its client does`() throws {
+    @Test("A connection ends when its time is over, whatever its client does")
+    func overtime() throws {
         let server = try Self.server(connectionTime: .milliseconds(100))
-        let silent = try Client(server.port)
-        let dripping = try Client(server.port)
+        let silent = try LoopbackClient(server.port)
+        let dripping = try LoopbackClient(server.port)
         dripping.send(Array("GET / HTTP/1.1\r\nHost: a\r\nX: ".utf8))
         while dripping.send([0x78]) { usleep(1000) }
-        let staying = try Client(server.port)
+        let staying = try LoopbackClient(server.port)
         staying.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         while staying.send([0x78]) { usleep(1000) }
         #expect(try silent.answer("").isEmpty)
     }
 
-    @Test func `a client that does not read loses its connection`() throws {
+    @Test("A client that does not read loses its connection")
+    func unread() throws {
         let server = try Self.server(connectionTime: .milliseconds(100))
-        let client = try Client(server.port)
+        let client = try LoopbackClient(server.port)
         client.send(Array("GET /large HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         // It reads only once the server has ended another connection that came behind it.
-        #expect(try Client(server.port).answer("").isEmpty)
+        #expect(try LoopbackClient(server.port).answer("").isEmpty)
         let bytes = (try? client.answer(""))?.utf8.count ?? 0
         #expect(bytes < 16 << 20)
     }
 
-    @Test func `a thousand half-open and slow connections, and as many again, keep nobody out`() throws {
+    @Test("A thousand half-open and slow connections, and as many again, keep nobody out")
+    func crowd() throws {
         let server = try Self.server()
-        var slow: [Client] = []
+        var slow: [LoopbackClient] = []
         for number in 0..<(2 * ProbeServer.maxConnections) {
-            let client = try Client(server.port)
+            let client = try LoopbackClient(server.port)
             if number % 2 == 0 { client.send(Array("GET / HTTP/1.1\r\nHost:".utf8)) }
             slow.append(client)
         }
         for _ in 0..<20 {
-            #expect(try Client(server.port).answer("GET /ok HTTP/1.1\r\nHost: a\r\n\r\n").hasSuffix("/ok"))
+            #expect(try LoopbackClient(server.port).answer("GET /ok HTTP/1.1\r\nHost: a\r\n\r\n").hasSuffix("/ok"))
         }
         #expect(try slow[1].answer("").isEmpty)
     }
 
     /// In a process of its own: descriptors are the whole process's.
-    @Test func `a server that runs out of descriptors goes on when there are some again`() async {
+    @Test("A server that runs out of descriptors goes on when there are some again")
+    func noDescriptors() async {
         await #expect(processExitsWith: .success) {
             let refusals = DispatchSemaphore(value: 0)
             let server = try ProbeServerTests.server(exhausted: { refusals.signal() })
             // More than descriptors are free below: others of this process close some at any moment.
-            let reserved = (0..<64).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+            let reserved = (0..<64).map { _ in Loopback.socket() }
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             var before = limit
             limit.rlim_cur = rlim_t(reserved.reduce(0, max) + 1)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             // The kernel connects them; the server cannot accept all before the limit is back.
-            let clients = try reserved.map { try Client(server.port, socket: $0) }
+            let clients = try reserved.map { try LoopbackClient(server.port, socket: $0) }
             for _ in 0..<2 { refusals.wait() }
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
             for client in clients {
@@ -151,7 +159,8 @@ struct ProbeServerTests {
         }
     }
 
-    @Test func `an address that is taken is an error that names it`() throws {
+    @Test("An address that is taken is an error that names it")
+    func taken() throws {
         let server = try Self.server()
         let error = #expect(throws: ServerError.self) { try Self.server(port: server.port) }
         #expect(error?.description == "cannot serve on 127.0.0.1:\(server.port): Address already in use")
@@ -161,66 +170,17 @@ struct ProbeServerTests {
         }
     }
 
-    @Test func `a stopped server frees its port and ends its connections, and so does one that nobody holds`() throws {
+    @Test("A stopped server frees its port and ends its connections, and so does one that nobody holds")
+    func stopped() throws {
         let server = try Self.server()
-        let client = try Client(server.port)
+        let client = try LoopbackClient(server.port)
         server.stop()
         server.stop()
         #expect(try client.answer("").isEmpty)
         var next: ProbeServer? = try Self.server(port: server.port)
-        let other = try Client(server.port)
+        let other = try LoopbackClient(server.port)
         #expect(next != nil)
         next = nil
         #expect(try other.answer("").isEmpty)
-    }
-}
-
-/// A client that sends and reads bytes as a test says: no HTTP library would send most of them. It blocks, within a
-/// limit.
-private final class Client {
-    struct Failed: Error {
-        let reason: String
-    }
-
-    private let descriptor: Int32
-
-    init(_ port: Int, socket descriptor: Int32 = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) throws {
-        self.descriptor = descriptor
-        // Nothing takes as long, unless the test fails.
-        var limit = timeval(tv_sec: 120, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port).bigEndian)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw Failed(reason: String(cString: strerror(errno))) }
-    }
-
-    deinit {
-        close(descriptor)
-    }
-
-    /// - Returns: false if the server takes no more.
-    @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } == bytes.count
-    }
-
-    /// Sends a request and reads until the server ends the connection.
-    func answer(_ request: String) throws -> String {
-        send(Array(request.utf8))
-        var answer: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            guard count >= 0 else { throw Failed(reason: String(cString: strerror(errno))) }
-            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
-            answer += buffer.prefix(count)
-        }
     }
 }

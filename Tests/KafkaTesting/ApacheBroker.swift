@@ -35,8 +35,8 @@ final class ApacheBroker: Sendable {
     ///   - dataFolder: for records, empty; nil for one of its own.
     ///   - securePort: of a second listener, for users with a password and no right but those that they are given.
     init(
-        home: String, number: Int, ports: [(broker: UInt16, controller: UInt16)], dataFolder: String?,
-        securePort: UInt16? = nil
+        home: String, number: Int, ports: [(broker: Int, controller: Int)], dataFolder: String?,
+        securePort: Int? = nil
     ) throws(TestKafkaError) {
         self.home = home
         var template = Array("/tmp/grantor-kafka-XXXXXX".utf8CString)
@@ -135,7 +135,7 @@ final class ApacheBroker: Sendable {
 
     /// Topics are kept by three brokers where there are three, and writes need two of them.
     private static func properties(
-        number: Int, ports: [(broker: UInt16, controller: UInt16)], data: String, secure: String?
+        number: Int, ports: [(broker: Int, controller: Int)], data: String, secure: String?
     ) -> String {
         let own = ports[number - 1]
         let voters = ports.enumerated().map { "\($0 + 1)@127.0.0.1:\($1.controller)" }.joined(separator: ",")

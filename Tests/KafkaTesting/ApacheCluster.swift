@@ -1,5 +1,6 @@
 import Glibc
 internal import Kafka
+import SocketTesting
 
 /// Brokers of Apache Kafka, one or several, which break one by one or all together.
 final class ApacheCluster: TestBroker {
@@ -18,7 +19,12 @@ final class ApacheCluster: TestBroker {
     ) throws(TestKafkaError) {
         self.home = home
         name = (count == 1 ? "" : "\(count) brokers of ") + "Apache Kafka in \(home)"
-        let ports = try Self.freePorts(3 * count)
+        let ports: [Int]
+        do throws(Loopback.Failure) {
+            ports = try Loopback.freePorts(3 * count)
+        } catch {
+            throw TestKafkaError("no free port: \(error)")
+        }
         let pairs = (0..<count).map { (broker: ports[2 * $0], controller: ports[2 * $0 + 1]) }
         var made: [ApacheBroker] = []
         for number in 1...count {
@@ -54,31 +60,6 @@ final class ApacheCluster: TestBroker {
 
     func stop() {
         for broker in brokers { broker.end(keepingFolder: false) }
-    }
-
-    /// Ports that nobody listens at now. Another process may take one before Kafka does; the start then fails and says
-    /// so.
-    private static func freePorts(_ count: Int) throws(TestKafkaError) -> [UInt16] {
-        var descriptors: [Int32] = []
-        defer { for descriptor in descriptors { close(descriptor) } }
-        var ports: [UInt16] = []
-        for _ in 0..<count {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            // All stay taken until the last is found, so that none comes twice.
-            descriptors.append(descriptor)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let result = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-                }
-            }
-            guard result else { throw TestKafkaError("no free port: errno \(errno)") }
-            ports.append(UInt16(bigEndian: address.sin_port))
-        }
-        return ports
     }
 }
 

@@ -47,71 +47,70 @@ extension TestKafka {
 
     /// Takes everybody's right to write into a topic away; the other rights stay.
     public func denyWriting(_ topic: String) throws(TestKafkaError) {
-        try ask("deny writing into \(topic)") { client, options, queue in
-            var bindings = Self.rules { rule in
-                rd_kafka_AclBinding_new(
-                    rule.resource, topic, rule.pattern, rule.principal, rule.host, rule.operation, rule.permission, nil,
-                    0)
-            }
-            rd_kafka_CreateAcls(client, &bindings, bindings.count, options, queue)
-            rd_kafka_AclBinding_destroy_array(&bindings, bindings.count)
-        }
+        try give("deny writing into \(topic)", Rule.denyingWriting(topic))
     }
 
     /// Gives back what ``denyWriting(_:)`` took.
     public func allowWriting(_ topic: String) throws(TestKafkaError) {
-        try ask("allow writing into \(topic)") { client, options, queue in
-            var filters = Self.rules { rule in
-                rd_kafka_AclBindingFilter_new(
-                    rule.resource, topic, rule.pattern, rule.principal, rule.host, rule.operation, rule.permission, nil,
-                    0)
-            }
-            rd_kafka_DeleteAcls(client, &filters, filters.count, options, queue)
-            rd_kafka_AclBinding_destroy_array(&filters, filters.count)
-        }
+        try take("allow writing into \(topic)", Rule.denyingWriting(topic))
     }
 
     /// Gives a user a right, beside those that it has.
     func give(_ right: TestRight, to user: String) throws(TestKafkaError) {
-        try ask("give \(right)") { client, options, queue in
-            var bindings: [OpaquePointer?] = [
+        try give("give \(right)", [Rule.of(right, user)])
+    }
+
+    /// Takes a right that was given.
+    func take(_ right: TestRight, from user: String) throws(TestKafkaError) {
+        try take("take \(right)", [Rule.of(right, user)])
+    }
+
+    private func give(_ what: String, _ rules: [Rule]) throws(TestKafkaError) {
+        try ask(what) { client, options, queue in
+            var bindings = rules.map { rule in
                 rd_kafka_AclBinding_new(
-                    right.resource, right.name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, "User:\(user)", "*", right.operation,
-                    RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, nil, 0)
-            ]
+                    rule.resource, rule.name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, rule.principal, "*", rule.operation,
+                    rule.permission, nil, 0)
+            }
             rd_kafka_CreateAcls(client, &bindings, bindings.count, options, queue)
             rd_kafka_AclBinding_destroy_array(&bindings, bindings.count)
         }
     }
 
-    /// Takes a right that was given.
-    func take(_ right: TestRight, from user: String) throws(TestKafkaError) {
-        try ask("take \(right)") { client, options, queue in
-            var filters: [OpaquePointer?] = [
+    private func take(_ what: String, _ rules: [Rule]) throws(TestKafkaError) {
+        try ask(what) { client, options, queue in
+            var filters = rules.map { rule in
                 rd_kafka_AclBindingFilter_new(
-                    right.resource, right.name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, "User:\(user)", "*", right.operation,
-                    RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, nil, 0)
-            ]
+                    rule.resource, rule.name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, rule.principal, "*", rule.operation,
+                    rule.permission, nil, 0)
+            }
             rd_kafka_DeleteAcls(client, &filters, filters.count, options, queue)
             rd_kafka_AclBinding_destroy_array(&filters, filters.count)
         }
     }
 
     private struct Rule {
-        let resource = RD_KAFKA_RESOURCE_TOPIC
-        let pattern = RD_KAFKA_RESOURCE_PATTERN_LITERAL
-        let principal = "User:*"
-        let host = "*"
+        var resource = RD_KAFKA_RESOURCE_TOPIC
+        let name: String
+        var principal = "User:*"
         let operation: rd_kafka_AclOperation_t
         let permission: rd_kafka_AclPermissionType_t
-    }
 
-    /// A topic with any rule allows only what its rules say.
-    private static func rules(_ make: (Rule) -> OpaquePointer?) -> [OpaquePointer?] {
-        [
-            Rule(operation: RD_KAFKA_ACL_OPERATION_WRITE, permission: RD_KAFKA_ACL_PERMISSION_TYPE_DENY),
-            Rule(operation: RD_KAFKA_ACL_OPERATION_ALL, permission: RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW),
-        ].map(make)
+        static func of(_ right: TestRight, _ user: String) -> Rule {
+            Rule(
+                resource: right.resource, name: right.name, principal: "User:\(user)", operation: right.operation,
+                permission: RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW)
+        }
+
+        /// A topic with any rule allows only what its rules say.
+        static func denyingWriting(_ topic: String) -> [Rule] {
+            [
+                Rule(
+                    name: topic, operation: RD_KAFKA_ACL_OPERATION_WRITE, permission: RD_KAFKA_ACL_PERMISSION_TYPE_DENY),
+                Rule(
+                    name: topic, operation: RD_KAFKA_ACL_OPERATION_ALL, permission: RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW),
+            ]
+        }
     }
 
     /// Asks by librdkafka's admin interface until the reply is settled, and waits for a reply without an error, in each

@@ -1,6 +1,7 @@
 import Glibc
 import Ledger
 import PostgresTesting
+import SocketTesting
 
 @testable import LedgerPostgres
 
@@ -30,25 +31,22 @@ func failure(_ body: () throws -> Void) -> PostgresFailure? {
     }
 }
 
+/// How the ledger fails in a block; nil if it does not.
+func ledgerError(_ body: () throws -> Void) -> LedgerError? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? LedgerError
+    }
+}
+
 /// A port on 127.0.0.1 where the kernel takes connections and nobody answers.
 final class SilentListener {
-    let port: UInt16
-    private let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let port: Int
+    private let descriptor: Int32
 
-    init?() {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 8) == 0
-                    && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        guard isBound else { return nil }
-    }
+    init() throws { (descriptor, port) = try Loopback.listening() }
 
     deinit { Glibc.close(descriptor) }
 }
@@ -72,12 +70,6 @@ extension LedgerError {
         case .unavailable: "unavailable"
         case .disconnected: "disconnected"
         case .unusable: "unusable"
-        }
-    }
-
-    var detail: String {
-        switch self {
-        case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
         }
     }
 }

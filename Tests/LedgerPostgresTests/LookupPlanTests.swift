@@ -111,4 +111,40 @@ struct LookupPlanTests {
         #expect(pages == [[8], [8, 7, 5], [5, 4, 2, 1], [8, 7, 5, 4, 2, 1], []])
         #expect(try queries.map { try ledger.submissions($0).map(\.sequence) } == pages)
     }
+
+    @Test("Queries that workers make often go by their indexes")
+    func oftenAsked() throws {
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        let connection = try PostgresLedger(configuration).connection
+        let queries = [
+            "\(GrantColumns.selection) WHERE \(HashedIndex.condition("grants.submission_id", "'s'"))",
+            "\(GrantColumns.selection) WHERE \(HashedIndex.condition("grants.user_id", "'u'"))",
+            "\(GrantColumns.selection) WHERE grants.transaction_id = '1' AND grants.environment = 0",
+            "\(GrantColumns.selection) WHERE coalesce(grants.grant_key, grants.transaction_id) = '1' "
+                + "AND grants.environment = 0",
+            "SELECT 1 FROM grants WHERE origin_partition = 1 AND origin_offset BETWEEN 1 AND 9",
+            "SELECT max(origin_offset) FROM grants WHERE origin_partition = 1",
+            "SELECT 1 FROM answers WHERE submission_id = 's' AND app = 'a'",
+            "SELECT 1 FROM retries WHERE endpoint = 'e' AND signed = 1 AND due_at <= 9 ORDER BY due_at, sequence LIMIT 9",
+            "SELECT 1 FROM retries WHERE endpoint IS NULL AND due_at <= 9 ORDER BY due_at, sequence LIMIT 9",
+            "SELECT 1 FROM retries WHERE takings >= 2 AND leased_until <= 9 ORDER BY leased_until LIMIT 1",
+            "SELECT 1 FROM outbox WHERE target = 't' AND due_at <= 9 ORDER BY due_at, sequence LIMIT 9",
+        ]
+        // A query by submissions asks for each once, however many products there are.
+        let joined = """
+            EXPLAIN SELECT \(GrantColumns.shown) FROM unnest('{s}'::text[], '{a}'::text[]) AS asked (a, b)
+            JOIN grants ON \(HashedIndex.condition("grants.submission_id", "a")) \(GrantColumns.joins)
+            WHERE products.app = b
+            """
+        let plan = try connection.run(PostgresStatement(joined)).rows.map { $0.text(0) }
+        #expect(plan.contains { $0.contains("Index Cond: (number = grants.product)") }, "\(plan)")
+        let ordered = "EXPLAIN \(GrantColumns.selection) WHERE \(HashedIndex.condition("order_id", "'o'"))"
+        let byOrder = try connection.run(PostgresStatement(ordered)).rows.map { $0.text(0) }
+        #expect(byOrder.contains { $0.contains("grants_order") }, "\(byOrder)")
+        for query in queries {
+            let plan = try connection.run(PostgresStatement("EXPLAIN \(query)")).rows.map { $0.text(0) }
+            #expect(!plan.contains { $0.contains("Seq Scan") || $0.contains("Sort") }, "\(query): \(plan)")
+        }
+    }
 }

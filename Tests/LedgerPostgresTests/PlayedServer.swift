@@ -1,4 +1,5 @@
 import Foundation
+import SocketTesting
 
 /// Plays a server that no machine here has: says one thing to a session, and ends.
 final class PlayedServer: Sendable {
@@ -12,8 +13,6 @@ final class PlayedServer: Sendable {
         case answering(version: Int64, backend: Int64)
     }
 
-    struct Failure: Error {}
-
     /// The folder of the socket, as a URL names it.
     let folder: String
     private let listener: Int32
@@ -21,16 +20,7 @@ final class PlayedServer: Sendable {
     init(_ part: Part) throws {
         folder = "/tmp/grantor-played-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(folder)/.s.PGSQL.5432".utf8) }
-        let isBound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        guard isBound, listen(listener, 4) == 0 else { throw Failure() }
+        listener = try UnixSocket.listening(at: "\(folder)/.s.PGSQL.5432")
         Thread.detachNewThread { [listener] in
             while case let client = accept(listener, nil, nil), client >= 0 { Self.serve(client, part) }
             // Only here: its number would be another server's while this thread still takes sessions.

@@ -21,8 +21,8 @@ struct DescriptorWriterTests {
         return String(decoding: read, as: UTF8.self).split(separator: "\n")
     }
 
-    @Test(arguments: [100, 10_000])
-    func `a writer goes on though nobody reads, and lines that find no room are counted`(bytes: Int) async {
+    @Test("A writer goes on though nobody reads, and lines that find no room are counted", arguments: [100, 10_000])
+    func noReader(bytes: Int) async {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
         let count = 3 * DescriptorWriter.maxWaitingBytes / bytes
@@ -47,7 +47,8 @@ struct DescriptorWriterTests {
         #expect(writer.lost == count - kept)
     }
 
-    @Test func `a descriptor that does not block is waited for all the same, and its lines stay whole`() async {
+    @Test("A descriptor that does not block is waited for all the same, and its lines stay whole")
+    func nonBlocking() async {
         let pipe = Pipe()
         let descriptor = pipe.fileHandleForWriting.fileDescriptor
         #expect(fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
@@ -58,7 +59,8 @@ struct DescriptorWriterTests {
         #expect(lines.map(\.utf8.count) == Array(repeating: 2999, count: 200))
     }
 
-    @Test func `a line that a full disk refuses is gone, and counted`() throws {
+    @Test("A line that a full disk refuses is gone, and counted")
+    func fullDisk() throws {
         let descriptor = open("/dev/full", O_WRONLY)
         defer { close(descriptor) }
         let writer = DescriptorWriter(descriptor: descriptor)
@@ -68,7 +70,8 @@ struct DescriptorWriterTests {
         #expect(writer.lost == 2)
     }
 
-    @Test func `a line for nobody is gone, and keeps nobody`() throws {
+    @Test("A line for nobody is gone, and keeps nobody")
+    func nobody() throws {
         let pipe = Pipe()
         signal(SIGPIPE, SIG_IGN)
         try pipe.fileHandleForReading.close()
@@ -79,7 +82,8 @@ struct DescriptorWriterTests {
         #expect(writer.lost == 101)
     }
 
-    @Test func `lines of many threads stay whole`() async {
+    @Test("Lines of many threads stay whole")
+    func threads() async {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
         let line = Array((String(repeating: "x", count: 10_000) + "\n").utf8)

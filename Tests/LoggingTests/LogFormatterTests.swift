@@ -16,14 +16,16 @@ struct LogFormatterTests {
         try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: String])
     }
 
-    @Test func `a JSON line has time, level, label, message and the fields, in this order`() {
+    @Test("A JSON line has time, level, label, message and the fields, in this order")
+    func json() {
         let text = String(decoding: LogFormatter.json(line("Submission granted", [("user", "u-1")])), as: UTF8.self)
         #expect(
             text == #"{"ts":"2023-11-14T22:13:20.250Z","level":"info","label":"worker","#
                 + #""message":"Submission granted","user":"u-1"}"# + "\n")
     }
 
-    @Test func `numbers are numbers of JSON, and plain in a line for people`() {
+    @Test("Numbers are numbers of JSON, and plain in a line for people")
+    func numbers() {
         let fields: [(name: String, value: LogValue)] = [("away_seconds", .number(-7)), ("rows", 3), ("text", "7")]
         let json = String(decoding: LogFormatter.json(line("m", fields)), as: UTF8.self)
         #expect(json.hasSuffix(#""away_seconds":-7,"rows":3,"text":"7"}"# + "\n"))
@@ -31,12 +33,14 @@ struct LogFormatterTests {
         #expect(text.hasSuffix(": m away_seconds=-7 rows=3 text=7\n"))
     }
 
-    @Test(arguments: [
-        "\"quoted\" \\ back", "line\nbreak\r\ttab", "\u{0}\u{1}\u{1F}\u{7F}\u{9B}", "\u{2028}\u{2029}",
-        "émoji 🎮 \u{301}",
-        "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "",
-    ])
-    func `whatever a value holds, the line is valid JSON and one line`(value: String) throws {
+    @Test(
+        "Whatever a value holds, the line is valid JSON and one line",
+        arguments: [
+            "\"quoted\" \\ back", "line\nbreak\r\ttab", "\u{0}\u{1}\u{1F}\u{7F}\u{9B}", "\u{2028}\u{2029}",
+            "émoji 🎮 \u{301}",
+            "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "",
+        ])
+    func anyValue(value: String) throws {
         let bytes = LogFormatter.json(line(value, [("field", .text(value)), (value + "name", "x")]))
         #expect(bytes.filter { $0 == UInt8(ascii: "\n") }.count == 1)
         #expect(bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7F })
@@ -45,7 +49,8 @@ struct LogFormatterTests {
         #expect(object["message"] == value)
     }
 
-    @Test func `a field named like a fixed member does not take its place`() throws {
+    @Test("A field named like a fixed member does not take its place")
+    func reserved() throws {
         let bytes = LogFormatter.json(line("real", [("level", "a"), ("message", "b"), ("metadata.level", "c")]))
         let object = try object(bytes)
         #expect(object["message"] == "real")
@@ -54,7 +59,8 @@ struct LogFormatterTests {
         #expect(object["metadata.metadata.level"] == "a")
     }
 
-    @Test func `a text line is for people, and no value can break it or steer the terminal`() {
+    @Test("A text line is for people, and no value can break it or steer the terminal")
+    func text() {
         let bytes = LogFormatter.text(
             line("Submission granted", [("a", "plain"), ("b", "two words"), ("c", ""), ("d", "\u{1B}[2J\n\"")]))
         #expect(
@@ -63,7 +69,8 @@ struct LogFormatterTests {
                 + "\n")
     }
 
-    @Test func `a long message is cut`() throws {
+    @Test("A long message is cut")
+    func cut() throws {
         let object = try object(LogFormatter.json(line(String(repeating: "é", count: LogFields.maxTextBytes))))
         #expect(object["message"]?.hasSuffix("é[cut]") == true)
         #expect((object["message"]?.utf8.count ?? .max) < LogFields.maxTextBytes + 10)
@@ -71,13 +78,15 @@ struct LogFormatterTests {
 }
 
 struct LogFieldsTests {
-    @Test func `fields are sorted by name`() {
+    @Test("Fields are sorted by name")
+    func sorted() {
         let fields = LogFields.bounded(["b": "1", "a": "2", "c": "3"])
         #expect(fields.map(\.name) == ["a", "b", "c"])
         #expect(fields.map(\.value) == ["2", "1", "3"])
     }
 
-    @Test func `their number and their length are bounded`() {
+    @Test("Their number and their length are bounded")
+    func fields() {
         let many = Logger.Metadata(uniqueKeysWithValues: (0..<1000).map { ("k\($0)", "v") })
         #expect(LogFields.bounded(many).count == LogFields.maxFields)
         let long = String(repeating: "x", count: 1 << 20)
@@ -86,7 +95,8 @@ struct LogFieldsTests {
         #expect(LogFields.bounded([long: "v"]).first?.name.utf8.count == LogFields.maxNameBytes + 5)
     }
 
-    @Test func `a line as a whole is bounded, however its bytes are spread`() {
+    @Test("A line as a whole is bounded, however its bytes are spread")
+    func wholeLine() {
         let long = String(repeating: "x", count: 1 << 20)
         let fields = LogFields.bounded(Logger.Metadata(uniqueKeysWithValues: (0..<64).map { ("k\($0)", .text(long)) }))
         #expect(fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.description.utf8.count } <= LogFields.maxBytes)

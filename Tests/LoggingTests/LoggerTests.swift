@@ -18,7 +18,8 @@ struct LineLogHandlerTests {
 
     private let collector = Collector()
 
-    @Test func `events below the level are not written, nor are their texts made`() {
+    @Test("Events below the level are not written, nor are their texts made")
+    func belowLevel() {
         let logger = Logger(label: "worker", level: .notice, handler: collector.handler(.text))
         func unexpected() -> String {
             Issue.record("a text was made that nobody sees")
@@ -30,7 +31,8 @@ struct LineLogHandlerTests {
         #expect(collector.lines == ["1970-01-01T00:00:00.000Z notice worker: Shown\n"])
     }
 
-    @Test func `a JSON event is one object`() throws {
+    @Test("A JSON event is one object")
+    func json() throws {
         let logger = Logger(label: "worker", handler: collector.handler(.json))
         logger.error("Failed", metadata: ["a": "b"])
         let line = try #require(collector.lines.first)
@@ -40,7 +42,8 @@ struct LineLogHandlerTests {
         #expect(object["a"] == "b")
     }
 
-    @Test func `each level has its function, in rising order`() {
+    @Test("Each level has its function, in rising order")
+    func levels() {
         let logger = Logger(label: "l", level: .trace, handler: collector.handler(.text))
         logger.log(level: .trace, "m")
         logger.debug("m")
@@ -54,7 +57,8 @@ struct LineLogHandlerTests {
         #expect(Logger.Level.allCases == Logger.Level.allCases.sorted())
     }
 
-    @Test func `loggers of the process have its handler and level`() {
+    @Test("Loggers of the process have its handler and level")
+    func process() {
         LoggingSystem.bootstrap(handler: collector.handler(.text), level: .error)
         defer { LoggingSystem.bootstrap(handler: LineLogHandler(format: .text), level: .info) }
         let logger = Logger(label: "main")

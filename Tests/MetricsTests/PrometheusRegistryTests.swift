@@ -15,7 +15,8 @@ struct PrometheusRegistryTests {
         }
     }
 
-    @Test func `counters of one declaration are a family with a line for each label set`() {
+    @Test("Counters of one declaration are a family with a line for each label set")
+    func counters() {
         registry.counter(Self.outcomes, "granted", "a").increment(by: 2)
         registry.counter(Self.outcomes, "failed", "a").increment()
         #expect(
@@ -25,19 +26,22 @@ struct PrometheusRegistryTests {
             ])
     }
 
-    @Test func `the same declaration and labels give the same series to every caller`() {
+    @Test("The same declaration and labels give the same series to every caller")
+    func sameSeries() {
         registry.counter(Self.reads).increment()
         registry.counter(Self.reads).increment(by: 2)
         #expect(rendered("x_reads_total").last == "x_reads_total 3")
         #expect(registry.counter(Self.reads).series.value == 3)
     }
 
-    @Test func `a series is shown before anything is counted`() {
+    @Test("A series is shown before anything is counted")
+    func shownAtOnce() {
         _ = registry.counter(Self.reads)
         #expect(rendered("x_reads_total").last == "x_reads_total 0")
     }
 
-    @Test func `gauges rise and are set`() {
+    @Test("Gauges rise and are set")
+    func gauges() {
         let gauge = registry.gauge(Self.length)
         gauge.set(2.5)
         gauge.increment()
@@ -46,7 +50,8 @@ struct PrometheusRegistryTests {
         #expect(rendered("x_length").last == "x_length 7")
     }
 
-    @Test func `timers are histograms in seconds whose buckets add up`() {
+    @Test("Timers are histograms in seconds whose buckets add up")
+    func timers() {
         let timer = registry.timer(TimerDeclaration("x_call_seconds", help: "Calls.", labels: ["to"]), "apple")
         for milliseconds in [1, 3, 700, 60_000] { timer.record(.milliseconds(milliseconds)) }
         let lines = rendered("x_call_seconds")
@@ -62,7 +67,8 @@ struct PrometheusRegistryTests {
             ])
     }
 
-    @Test func `recorders are histograms of sizes, with bounds of their own if they like`() {
+    @Test("Recorders are histograms of sizes, with bounds of their own if they like")
+    func recorders() {
         let recorder = registry.recorder(RecorderDeclaration("x_batch_rows", help: "Rows.", bounds: [1, 256]))
         recorder.record(1)
         recorder.record(200.5)
@@ -74,7 +80,8 @@ struct PrometheusRegistryTests {
             ])
     }
 
-    @Test func `an observed value is asked for at each rendering`() {
+    @Test("An observed value is asked for at each rendering")
+    func observed() {
         let reads = registry.counter(Self.reads)
         registry.observe(Self.length) { Double(reads.series.value) / 2 }
         registry.observe(CounterDeclaration("x_lost_total", help: "Lost.", labels: ["from"]), "log") { 4 }
@@ -85,14 +92,16 @@ struct PrometheusRegistryTests {
         #expect(rendered("x_lost").last == #"x_lost_total{from="log"} 4"#)
     }
 
-    @Test func `beyond the limit series are counted, not kept`() {
+    @Test("Beyond the limit series are counted, not kept")
+    func limit() {
         let registry = PrometheusRegistry(limit: 2)
         for user in 0..<5 { registry.counter(Self.outcomes, "\(user)", "a").increment() }
         #expect(registry.render().split(separator: "\n").count { $0.hasPrefix("x_outcomes_total{") } == 2)
         #expect(registry.render().contains("\n\(PrometheusRegistry.dropped.name) 3\n"))
     }
 
-    @Test func `increments of many threads are all counted`() async {
+    @Test("Increments of many threads are all counted")
+    func threads() async {
         let counter = registry.counter(Self.reads)
         let gauge = registry.gauge(Self.length)
         let timer = registry.timer(TimerDeclaration("x_seconds", help: "Time."))

@@ -30,7 +30,7 @@ case $folder in
             docs/integration.md" ;;
     Postgres)
         parts="$below Sources/CLibpq Sources/LedgerPostgres Tests/LedgerConformance Tests/LedgerPostgresTests
-            Tests/MemberTesting Tests/PostgresTesting docs/postgresql.md deploy/postgres" ;;
+            Tests/MemberTesting Tests/PostgresTesting Tests/SocketTesting docs/postgresql.md deploy/postgres" ;;
     Simulation)
         parts="$below Sources/CommandParser Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
@@ -38,7 +38,7 @@ case $folder in
     Audit)
         parts="$below Sources/CLibpq Sources/CLibrdkafka Sources/CLinux Sources/CSQLite Sources/Audit Sources/Kafka
             Sources/KafkaScanning Sources/LedgerPostgres Sources/LedgerSQLite Sources/Logging Sources/Metrics
-            Sources/Threading Tests/AuditTests Tests/PostgresTesting" ;;
+            Sources/Threading Tests/AuditTests Tests/PostgresTesting Tests/SocketTesting" ;;
     AppStore)
         parts="$below Sources/AppStore Tools/CertificateMaking Tests/AppStoreTests" ;;
     Fulfilment)
@@ -46,7 +46,7 @@ case $folder in
     Kafka)
         parts="$below Sources/CLibrdkafka Sources/CLinux Sources/Threading Sources/Logging Sources/Metrics
             Sources/Kafka Sources/KafkaScanning Tools/ChildProcesses Tools/KafkaMock Tests/KafkaTesting
-            Tests/KafkaTests" ;;
+            Tests/KafkaTests Tests/SocketTesting" ;;
     *)
         echo "no such folder of patches: $folder" >&2
         exit 64 ;;

@@ -1,4 +1,5 @@
 import Foundation
+import SocketTesting
 import Synchronization
 
 /// Stands between sessions and a server on a Unix socket, and cuts or holds a session at one of its round trips. The
@@ -10,8 +11,6 @@ public final class PostgresProxy: Sendable {
         /// The server has carried them out, and the session learns of it later or never.
         case afterStatements
     }
-
-    struct Failure: Error {}
 
     /// Waits for one round trip, and does something at it.
     struct Plan {
@@ -35,10 +34,7 @@ public final class PostgresProxy: Sendable {
         self.server = server
         folder = "/tmp/grantor-proxy-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        // Children must not inherit it: they would keep the socket open.
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard Self.withAddress(folder + "/.s.PGSQL.5432", { bind(listener, $0, $1) }) == 0, listen(listener, 16) == 0
-        else { throw Failure() }
+        listener = try UnixSocket.listening(at: folder + "/.s.PGSQL.5432")
         Thread.detachNewThread { self.accept() }
     }
 
@@ -77,10 +73,8 @@ public final class PostgresProxy: Sendable {
             let client = Glibc.accept(listener, nil, nil)
             guard client >= 0 else { return }
             _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-            let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0 else {
+            guard let upstream = try? UnixSocket.connected(to: server) else {
                 close(client)
-                close(upstream)
                 continue
             }
             let session = ProxySession(client: client, server: upstream, next: next)
@@ -96,17 +90,6 @@ public final class PostgresProxy: Sendable {
             guard found.left <= 1 else { return nil }
             plan = nil
             return found
-        }
-    }
-
-    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
-        return withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
         }
     }
 }

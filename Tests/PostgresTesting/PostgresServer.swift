@@ -1,5 +1,6 @@
 import CLibpq
 public import Foundation
+import SocketTesting
 import Synchronization
 
 /// A PostgreSQL server of a test's own, in memory (`/dev/shm`) unless it is to be on disk. It ends with this process,
@@ -37,7 +38,7 @@ public final class PostgresServer: Sendable {
         settings: [String] = [], hasNetwork: Bool = false, rules: [String] = [], hasExpired: Bool = false,
         isStandby: Bool = false, disk: String? = nil, isOnDisk: Bool = false
     ) throws {
-        port = hasNetwork ? try Self.freePort() : 5432
+        port = hasNetwork ? try Loopback.freePorts(1)[0] : 5432
         var lines = [
             "port = \(port)", "listen_addresses = '\(hasNetwork ? "127.0.0.1" : "")'", "fsync = off",
             "shared_buffers = 32MB", "log_min_messages = warning",
@@ -110,23 +111,5 @@ public final class PostgresServer: Sendable {
         }
         guard PQntuples(result) > 0 else { return nil }
         return PQgetvalue(result, 0, 0).map { String(cString: $0) }
-    }
-
-    /// A port that nobody listens at now. Another process may take it before the server does, which then does not
-    /// start.
-    public static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw Failure(description: "no free port: errno \(errno)") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }

@@ -2,7 +2,8 @@ import Scheduling
 import Testing
 
 struct BackoffTests {
-    @Test func `the ceiling doubles up to the cap`() {
+    @Test("The ceiling doubles up to the cap")
+    func ceiling() {
         let backoff = Backoff(base: .milliseconds(200), cap: .seconds(30))
         let expected = [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]
         for (index, milliseconds) in expected.enumerated() {
@@ -13,8 +14,10 @@ struct BackoffTests {
         #expect(backoff.ceiling(afterFailures: .min) == .milliseconds(200))
     }
 
-    @Test(arguments: [Backoff.Jitter.full, .equal], 0..<10 as Range<UInt64>)
-    func `a delay stays between its floor and its ceiling, whatever the number of failures`(
+    @Test(
+        "A delay stays between its floor and its ceiling, whatever the number of failures",
+        arguments: [Backoff.Jitter.full, .equal], 0..<10 as Range<UInt64>)
+    func bounds(
         jitter: Backoff.Jitter, seed: UInt64
     ) {
         var generator = SplitMix64(seed: seed)
@@ -28,8 +31,8 @@ struct BackoffTests {
         }
     }
 
-    @Test(arguments: [Backoff.Jitter.full, .equal])
-    func `delays use their whole range, so that a crowd spreads`(jitter: Backoff.Jitter) {
+    @Test("Delays use their whole range, so that a crowd spreads", arguments: [Backoff.Jitter.full, .equal])
+    func spread(jitter: Backoff.Jitter) {
         var generator = SplitMix64(seed: 1)
         let backoff = Backoff(base: .seconds(1), cap: .seconds(8), jitter: jitter)
         let delays = (0..<1000).map { _ in backoff.delay(afterFailures: 4, using: &generator) }
@@ -41,7 +44,8 @@ struct BackoffTests {
         }
     }
 
-    @Test func `one seed gives one sequence of delays`() {
+    @Test("One seed gives one sequence of delays")
+    func seed() {
         var first = SplitMix64(seed: 9)
         var second = SplitMix64(seed: 9)
         let backoff = Backoff(base: .seconds(1), cap: .seconds(60))
@@ -52,7 +56,8 @@ struct BackoffTests {
         }
     }
 
-    @Test func `a backoff of nothing, or of less, waits for nothing`() {
+    @Test("A backoff of nothing, or of less, waits for nothing")
+    func nothing() {
         var generator = SplitMix64(seed: 0)
         for backoff in [Backoff(base: .zero, cap: .zero), Backoff(base: .seconds(-1), cap: .seconds(-1))] {
             #expect(backoff.delay(afterFailures: 5, using: &generator) == .zero)
@@ -64,7 +69,8 @@ struct BackoffTests {
 
 struct SplitMix64Tests {
     /// The sequence that the reference implementation (Vigna, prng.di.unimi.it/splitmix64.c) gives for seed 1234567.
-    @Test func `the sequence is that of the reference implementation`() {
+    @Test("The sequence is that of the reference implementation")
+    func reference() {
         var generator = SplitMix64(seed: 1_234_567)
         let expected: [UInt64] = [
             6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
@@ -73,7 +79,8 @@ struct SplitMix64Tests {
         #expect(expected.map { _ in generator.next() } == expected)
     }
 
-    @Test func `neighbouring seeds share no outputs`() {
+    @Test("Neighbouring seeds share no outputs")
+    func neighbours() {
         var outputs: Set<UInt64> = []
         for seed in 0..<100 as Range<UInt64> {
             var generator = SplitMix64(seed: seed)

@@ -2,7 +2,8 @@ import Scheduling
 import Testing
 
 struct DelayQueueTests {
-    @Test func `elements leave when they are due, the earliest first`() {
+    @Test("Elements leave when they are due, the earliest first")
+    func order() {
         var queue = DelayQueue<String>()
         queue.insert("late", due: Instant(nanoseconds: 30))
         queue.insert("early", due: Instant(nanoseconds: 10))
@@ -14,11 +15,12 @@ struct DelayQueueTests {
         #expect(queue.popDue(at: Instant(nanoseconds: 25)) == nil)
         #expect(queue.count == 1)
         #expect(queue.popDue(at: Instant(nanoseconds: 30)) == "late")
-        #expect(queue.isEmpty)
+        #expect(queue.count == 0)
         #expect(queue.nextDue == nil)
     }
 
-    @Test func `elements due at one instant leave in the order of their coming`() {
+    @Test("Elements due at one instant leave in the order of their coming")
+    func ties() {
         var queue = DelayQueue<Int>()
         for number in 0..<1000 { queue.insert(number, due: Instant(nanoseconds: Int64(number % 3))) }
         let expected = (0..<1000).sorted { ($0 % 3, $0) < ($1 % 3, $1) }
@@ -26,8 +28,8 @@ struct DelayQueueTests {
     }
 
     /// The queue does what a sorted array does, for any mixture of operations.
-    @Test(arguments: 0..<20 as Range<UInt64>)
-    func `the queue agrees with a sorted array`(seed: UInt64) {
+    @Test("The queue agrees with a sorted array", arguments: 0..<20 as Range<UInt64>)
+    func model(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         var queue = DelayQueue<Int>()
         var model: [(due: Instant, number: Int)] = []
@@ -51,7 +53,8 @@ struct DelayQueueTests {
         #expect(Self.drain(&queue, at: .distantFuture) == model.map(\.number))
     }
 
-    @Test func `a removed element is freed`() {
+    @Test("A removed element is freed")
+    func freed() {
         final class Element {}
         var queue = DelayQueue<Element>()
         weak var weakElement: Element?

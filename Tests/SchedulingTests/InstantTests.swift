@@ -2,7 +2,8 @@ import Scheduling
 import Testing
 
 struct InstantTests {
-    @Test func `the clock does not run backwards`() {
+    @Test("The clock does not run backwards")
+    func clock() {
         var last = Instant.now
         for _ in 0..<10_000 {
             let next = Instant.now
@@ -11,7 +12,8 @@ struct InstantTests {
         }
     }
 
-    @Test func `a duration added and subtracted again gives the same instant`() {
+    @Test("A duration added and subtracted again gives the same instant")
+    func addition() {
         let instant = Instant(nanoseconds: 1_000_000_007)
         for duration in [Duration.zero, .nanoseconds(1), .milliseconds(1500), .seconds(-86_400)] {
             #expect(instant + duration - duration == instant)
@@ -23,7 +25,8 @@ struct InstantTests {
         #expect(moved > instant)
     }
 
-    @Test func `arithmetic stops at the ends of the range`() {
+    @Test("Arithmetic stops at the ends of the range")
+    func ends() {
         let ages = Duration.seconds(Int64.max)
         #expect(Instant.now + ages == .distantFuture)
         #expect(Instant.distantFuture + .nanoseconds(1) == .distantFuture)
@@ -35,6 +38,7 @@ struct InstantTests {
     }
 
     @Test(
+        "A duration in nanoseconds is rounded down and clamped",
         arguments: [
             (Duration.zero, 0), (.nanoseconds(-1), -1), (.seconds(-3), -3_000_000_000),
             (Duration(secondsComponent: 0, attosecondsComponent: 1), 0),
@@ -43,11 +47,12 @@ struct InstantTests {
             (.seconds(Int64.max), .max), (.seconds(Int64.min), .min),
             (.nanoseconds(Int64.max) + .nanoseconds(1), .max), (.nanoseconds(Int64.min) - .nanoseconds(1), .min),
         ] as [(Duration, Int64)])
-    func `a duration in nanoseconds is rounded down and clamped`(duration: Duration, nanoseconds: Int64) {
+    func nanoseconds(duration: Duration, nanoseconds: Int64) {
         #expect(duration.clampedNanoseconds == nanoseconds)
     }
 
-    @Test func `the earlier one of two moments counts, and none is never`() {
+    @Test("The earlier one of two moments counts, and none is never")
+    func earlier() {
         let instant = Instant(nanoseconds: 2)
         var moment: Instant?
         moment.bringForward(to: nil)

@@ -4,7 +4,8 @@ import Testing
 @testable import SimulatorServer
 
 struct DeadlineQueueTests {
-    @Test func `a number has one deadline, which moves`() {
+    @Test("A number has one deadline, which moves")
+    func moves() {
         var queue = DeadlineQueue()
         queue.set(3, due: Instant(nanoseconds: 10))
         queue.set(3, due: Instant(nanoseconds: 30))
@@ -16,7 +17,8 @@ struct DeadlineQueueTests {
         #expect(queue.popDue(at: .distantFuture) == nil)
     }
 
-    @Test func `a removed number is not due`() {
+    @Test("A removed number is not due")
+    func removed() {
         var queue = DeadlineQueue()
         queue.set(0, due: Instant(nanoseconds: 1))
         queue.remove(0)
@@ -26,8 +28,8 @@ struct DeadlineQueueTests {
         #expect(queue.popDue(at: .distantFuture) == nil)
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>)
-    func `the queue agrees with a dictionary`(seed: UInt64) {
+    @Test("The queue agrees with a dictionary", arguments: 0..<20 as Range<UInt64>)
+    func model(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         var queue = DeadlineQueue()
         var model: [Int: Instant] = [:]

@@ -17,21 +17,24 @@ struct FaultTests {
 
     private static let reply = Reply(status: 200, body: Array(repeating: 120, count: 1001))
 
-    @Test func `a connection is reset`() throws {
+    @Test("A connection is reset")
+    func reset() throws {
         let server = try Self.server(ServerAnswer(.reset))
         let client = try Client(server.port)
         #expect(throws: Client.Failed.self) { try client.get("/fault") }
         #expect(client.wasReset)
     }
 
-    @Test func `a connection is closed`() throws {
+    @Test("A connection is closed")
+    func closed() throws {
         let server = try Self.server(ServerAnswer(.close))
         let client = try Client(server.port)
         #expect(throws: Client.Failed.self) { try client.get("/fault") }
         #expect(!client.wasReset)
     }
 
-    @Test func `an answer is cut off behind half of its bytes`() throws {
+    @Test("An answer is cut off behind half of its bytes")
+    func cutOff() throws {
         let server = try Self.server(ServerAnswer(.cutOff(Self.reply)))
         let client = try Client(server.port)
         client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -40,7 +43,8 @@ struct FaultTests {
         #expect(text.hasSuffix("\r\n\r\n" + String(repeating: "x", count: 500)))
     }
 
-    @Test func `an answer drips whole, and the connection goes on`() throws {
+    @Test("An answer drips whole, and the connection goes on")
+    func drips() throws {
         let server = try Self.server(ServerAnswer(.drip(Self.reply, bytes: 200, every: .milliseconds(1))))
         let client = try Client(server.port)
         #expect(try client.get("/fault").body == Self.reply.body)
@@ -50,7 +54,8 @@ struct FaultTests {
         #expect(try client.get("/").text == "fine")
     }
 
-    @Test func `a dripping answer comes in pieces`() throws {
+    @Test("A dripping answer comes in pieces")
+    func dripsInPieces() throws {
         let server = try Self.server(ServerAnswer(.drip(Self.reply, bytes: 600, every: .seconds(3600))))
         let client = try Client(server.port)
         client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -58,7 +63,8 @@ struct FaultTests {
         #expect(throws: Never.self) { try client.partialBody(600) }
     }
 
-    @Test func `a request hangs until its client gives up`() throws {
+    @Test("A request hangs until its client gives up")
+    func hangs() throws {
         let events = try EventLog()
         let server = try Self.server(ServerAnswer(.hang)) { $0.observe = events.observe }
         let client = try Client(server.port)
@@ -69,14 +75,16 @@ struct FaultTests {
         events.wait(for: .requestEnded)
     }
 
-    @Test func `a request hangs until the time for answers is over`() throws {
+    @Test("A request hangs until the time for answers is over")
+    func hangsUntilLimit() throws {
         let server = try Self.server(ServerAnswer(.hang)) { $0.answerTime = .milliseconds(20) }
         let client = try Client(server.port)
         client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(client.readToEnd().isEmpty)
     }
 
-    @Test func `answers wait as timers, all at once`() throws {
+    @Test("Answers wait as timers, all at once")
+    func waits() throws {
         let server = try Self.server(ServerAnswer(.reply(Self.reply), delay: .milliseconds(200)))
         let start = ContinuousClock.now
         let clients = try (0..<100).map { _ in try Client(server.port) }
@@ -86,7 +94,8 @@ struct FaultTests {
         #expect(start.duration(to: .now) >= .milliseconds(200))
     }
 
-    @Test func `a client may go away while its answer waits`() throws {
+    @Test("A client may go away while its answer waits")
+    func goneClient() throws {
         let events = try EventLog()
         let late = ServerAnswer(.reply(Self.reply), delay: .seconds(3600))
         let server = try Self.server(late) { $0.observe = events.observe }
@@ -98,7 +107,8 @@ struct FaultTests {
         #expect(events.count(.requestEnded) == 50)
     }
 
-    @Test func `bytes that come ahead of an answer are kept for later, within a bound`() throws {
+    @Test("Bytes that come ahead of an answer are kept for later, within a bound")
+    func earlyBytes() throws {
         let events = try EventLog()
         var configuration = ServerConfiguration()
         configuration.bodyLimit = { _ in 1 << 20 }

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPServer
 import SimulatorServer
+import SocketTesting
 import Testing
 
 /// Slow, many or large clients cannot harm the others.
@@ -20,7 +21,8 @@ struct LimitTests {
 
     // MARK: Time
 
-    @Test func `a request whose bytes drip ends when its time is over`() throws {
+    @Test("A request whose bytes drip ends when its time is over")
+    func drippingRequest() throws {
         let server = try Self.server { $0.requestTime = .milliseconds(100) }
         let client = try Client(server.port)
         // Idle time does not count: this goes on until the server ends it.
@@ -29,7 +31,8 @@ struct LimitTests {
         #expect(client.readToEnd().isEmpty)
     }
 
-    @Test func `a body that drips ends with its request's time, too`() throws {
+    @Test("A body that drips ends with its request's time, too")
+    func drippingBody() throws {
         let server = try Self.server { $0.requestTime = .milliseconds(100) }
         let client = try Client(server.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
@@ -37,7 +40,8 @@ struct LimitTests {
         #expect(client.readToEnd().isEmpty)
     }
 
-    @Test func `a connection without a request ends when it was idle for long`() throws {
+    @Test("A connection without a request ends when it was idle for long")
+    func idle() throws {
         let server = try Self.server { $0.idleTime = .milliseconds(500) }
         let fresh = try Client(server.port)
         #expect(fresh.readToEnd().isEmpty)
@@ -48,7 +52,8 @@ struct LimitTests {
         #expect(!used.wasReset)
     }
 
-    @Test func `a client that does not read loses its connection`() throws {
+    @Test("A client that does not read loses its connection")
+    func unread() throws {
         let events = try EventLog()
         let server = try Self.server {
             $0.writeTime = .milliseconds(50)
@@ -60,7 +65,8 @@ struct LimitTests {
         #expect(events.count(.requestEnded) == 1)
     }
 
-    @Test func `a client that stays after the last answer is left behind`() throws {
+    @Test("A client that stays after the last answer is left behind")
+    func staying() throws {
         let events = try EventLog()
         let server = try Self.server { $0.observe = events.observe }
         let client = try Client(server.port)
@@ -73,7 +79,8 @@ struct LimitTests {
 
     // MARK: Number
 
-    @Test func `a thousand half-open and slow connections keep nobody out`() throws {
+    @Test("A thousand half-open and slow connections keep nobody out")
+    func crowd() throws {
         let events = try EventLog()
         let server = try Self.server {
             $0.maxConnections = 500
@@ -98,7 +105,8 @@ struct LimitTests {
         #expect(events.count(.connectionClosed) >= 521)
     }
 
-    @Test func `a new connection takes the place of the one that waits for longest`() throws {
+    @Test("A new connection takes the place of the one that waits for longest")
+    func replaced() throws {
         let events = try EventLog()
         let server = try Self.server {
             $0.maxConnections = 3
@@ -118,7 +126,8 @@ struct LimitTests {
         events.wait(for: .requestEnded, count: 2)
     }
 
-    @Test func `where all connections have requests a new one waits in the kernel's queue`() throws {
+    @Test("Where all connections have requests a new one waits in the kernel's queue")
+    func allBusy() throws {
         let events = try EventLog()
         let server = try Self.server {
             $0.maxConnections = 2
@@ -136,7 +145,8 @@ struct LimitTests {
 
     // MARK: Memory
 
-    @Test func `bodies of all connections together are bounded`() throws {
+    @Test("Bodies of all connections together are bounded")
+    func bytesInFlight() throws {
         let events = try EventLog()
         let server = try Self.server {
             $0.maxBytesInFlight = 100_000
@@ -161,7 +171,8 @@ struct LimitTests {
         }
     }
 
-    @Test func `each route has a limit for its bodies`() throws {
+    @Test("Each route has a limit for its bodies")
+    func routes() throws {
         let server = try Self.server { $0.bodyLimit = { $0.path == "/large" ? 1000 : 10 } }
         #expect(try Client(server.port).post("/large", Array(repeating: 1, count: 1000)).status == 200)
         #expect(try Client(server.port).post("/small", Array(repeating: 1, count: 10)).status == 200)
@@ -169,11 +180,12 @@ struct LimitTests {
     }
 
     /// In a process of its own: descriptors are the whole process's.
-    @Test func `a server that runs out of descriptors goes on when there are some again`() async {
+    @Test("A server that runs out of descriptors goes on when there are some again")
+    func noDescriptors() async {
         await #expect(processExitsWith: .success) {
             let events = try EventLog()
             let server = try LimitTests.server { $0.observe = events.observe }
-            let reserved = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let reserved = Loopback.socket()
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             let before = limit

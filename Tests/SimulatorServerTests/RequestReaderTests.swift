@@ -21,7 +21,8 @@ struct RequestReaderTests {
 
     private static func events(_ text: String) -> [RequestReader.Event] { events([Array(text.utf8)]) }
 
-    @Test func `a request has method, target, fields and body`() throws {
+    @Test("A request has method, target, fields and body")
+    func whole() throws {
         let events = Self.events(
             "POST /a/b%20c?d=e?f HTTP/1.1\r\nHost: example.com:8080\r\nX-Name:\t a value \r\nEmpty:\r\n"
                 + "Content-Length: 5\r\n\r\nhello")
@@ -43,7 +44,8 @@ struct RequestReaderTests {
         #expect(request.body == Array("hello".utf8))
     }
 
-    @Test func `requests behind one another come one after the other`() {
+    @Test("Requests behind one another come one after the other")
+    func pipelined() {
         let events = Self.events(
             "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nokGET /3")
         let paths = events.compactMap { event in
@@ -53,13 +55,15 @@ struct RequestReaderTests {
         #expect(events.count == 4)
     }
 
-    @Test(arguments: [
-        ("GET / HTTP/1.1\r\nHost: a\r\n", true), ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n", false),
-        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, CLOSE ,y\r\n", false),
-        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n", true),
-        ("GET / HTTP/1.0\r\n", false), ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n", false),
-    ])
-    func `a connection is kept where version and client agree`(head: String, keepsAlive: Bool) {
+    @Test(
+        "A connection is kept where version and client agree",
+        arguments: [
+            ("GET / HTTP/1.1\r\nHost: a\r\n", true), ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n", false),
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, CLOSE ,y\r\n", false),
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n", true),
+            ("GET / HTTP/1.0\r\n", false), ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n", false),
+        ])
+    func keepsAlive(head: String, keepsAlive: Bool) {
         guard case .head(let head) = Self.events(head + "\r\n").first else {
             Issue.record("no head")
             return
@@ -67,7 +71,8 @@ struct RequestReaderTests {
         #expect(head.keepsAlive == keepsAlive)
     }
 
-    @Test func `a client may wait for leave to send its body`() {
+    @Test("A client may wait for leave to send its body")
+    func leave() {
         let text = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\n"
         guard case .head(let head) = Self.events(text).first else {
             Issue.record("no head")
@@ -77,7 +82,8 @@ struct RequestReaderTests {
         #expect(Self.events(text).count == 1)
     }
 
-    @Test func `a body is taken whatever its bytes are`() {
+    @Test("A body is taken whatever its bytes are")
+    func anyBytes() {
         let body = (0...255).map { UInt8($0) } + Array("\r\n\r\n".utf8)
         let head = Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\r\n".utf8)
         guard case .request(let request) = Self.events([head, body]).last else {
@@ -87,7 +93,8 @@ struct RequestReaderTests {
         #expect(request.body == body)
     }
 
-    @Test func `bytes in the buffer say whether a request has begun`() {
+    @Test("Bytes in the buffer say whether a request has begun")
+    func buffered() {
         var reader = RequestReader()
         #expect(reader.bufferedBytes == 0)
         reader.append(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\nG".utf8))
@@ -108,8 +115,8 @@ struct RequestReaderTests {
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
     ]
 
-    @Test(arguments: samples)
-    func `every way to cut a text in two gives the same events`(text: String) {
+    @Test("Every way to cut a text in two gives the same events", arguments: samples)
+    func cuts(text: String) {
         let bytes = Array(text.utf8)
         let whole = Self.events([bytes])
         #expect(!whole.isEmpty)
@@ -119,8 +126,10 @@ struct RequestReaderTests {
         #expect(Self.events(bytes.map { [$0] }) == whole)
     }
 
-    @Test(arguments: 0..<40 as Range<UInt64>)
-    func `spoilt requests and random bytes give the same events however they are cut`(seed: UInt64) {
+    @Test(
+        "Spoilt requests and random bytes give the same events however they are cut", arguments: 0..<40 as Range<UInt64>
+    )
+    func randomCuts(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<100 {
             let bytes = Self.spoilt(using: &generator)

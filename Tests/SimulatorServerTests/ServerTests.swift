@@ -21,7 +21,8 @@ struct ServerTests {
         return configuration
     }
 
-    @Test func `a connection is used for many requests`() throws {
+    @Test("A connection is used for many requests")
+    func manyRequests() throws {
         let events = try EventLog()
         let server = try Server(Self.configuration(events), handler: Self.echo)
         let client = try Client(server.port)
@@ -33,14 +34,16 @@ struct ServerTests {
         #expect(events.count(.connectionOpened) == 1)
     }
 
-    @Test func `requests behind one another are answered in their order`() throws {
+    @Test("Requests behind one another are answered in their order")
+    func order() throws {
         let server = try Server(Self.configuration(), handler: Self.echo)
         let client = try Client(server.port)
         client.send((0..<100).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
         for number in 0..<100 { #expect(try client.response().text == "GET /\(number) 0") }
     }
 
-    @Test func `a reply has its fields and its length, and no body where none may be`() throws {
+    @Test("A reply has its fields and its length, and no body where none may be")
+    func replies() throws {
         let server = try Server(Self.configuration()) { request in
             switch request.head.path {
             case "/204": .reply(Reply(status: 204))
@@ -56,13 +59,15 @@ struct ServerTests {
         #expect(try client.get("/").text == "A")
     }
 
-    @Test(arguments: [
-        ("no request\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\n", 505),
-        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", 413),
-        ("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 999999\r\n\r\n", 413),
-    ])
-    func `a request that is not taken is answered, and the connection ends`(request: String, status: Int) throws {
+    @Test(
+        "A request that is not taken is answered, and the connection ends",
+        arguments: [
+            ("no request\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\n", 505),
+            ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", 413),
+            ("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 999999\r\n\r\n", 413),
+        ])
+    func refused(request: String, status: Int) throws {
         let events = try EventLog()
         let server = try Server(Self.configuration(events)) { _ in
             Issue.record("the handler was asked")
@@ -79,7 +84,8 @@ struct ServerTests {
         #expect(events.count(.requestRefused(status: status)) == 1)
     }
 
-    @Test func `a client that asks for leave to send its body gets it`() throws {
+    @Test("A client that asks for leave to send its body gets it")
+    func leave() throws {
         let server = try Server(Self.configuration(), handler: Self.echo)
         let client = try Client(server.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
@@ -88,7 +94,8 @@ struct ServerTests {
         #expect(try client.response().text == "POST / 2")
     }
 
-    @Test func `a connection ends behind the answer to its last request`() throws {
+    @Test("A connection ends behind the answer to its last request")
+    func lastRequest() throws {
         var configuration = Self.configuration()
         configuration.maxRequestsPerConnection = 2
         let server = try Server(configuration, handler: Self.echo)
@@ -100,7 +107,8 @@ struct ServerTests {
         #expect(!client.wasReset)
     }
 
-    @Test func `a client ends its connection by asking for it`() throws {
+    @Test("A client ends its connection by asking for it")
+    func asked() throws {
         let server = try Server(Self.configuration(), handler: Self.echo)
         for request in ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
             let client = try Client(server.port)
@@ -110,7 +118,8 @@ struct ServerTests {
         }
     }
 
-    @Test func `an address that is taken is an error that names it`() throws {
+    @Test("An address that is taken is an error that names it")
+    func taken() throws {
         let server = try Server(Self.configuration(), handler: Self.echo)
         var configuration = Self.configuration()
         configuration.port = server.port
@@ -120,7 +129,8 @@ struct ServerTests {
         #expect(throws: ServerError.self) { try Server(configuration, handler: Self.echo) }
     }
 
-    @Test func `a stopped server frees its port and ends its connections`() throws {
+    @Test("A stopped server frees its port and ends its connections")
+    func stopped() throws {
         let events = try EventLog()
         let server = try Server(Self.configuration(events), handler: Self.echo)
         let client = try Client(server.port)
@@ -135,7 +145,8 @@ struct ServerTests {
         #expect(try Client(next.port).get("/").status == 200)
     }
 
-    @Test func `a server that nobody holds ends`() throws {
+    @Test("A server that nobody holds ends")
+    func dropped() throws {
         var configuration = Self.configuration()
         // Longer than a test run: the connection does not end because of it.
         configuration.idleTime = .seconds(3600)
@@ -146,7 +157,8 @@ struct ServerTests {
         #expect(client.readToEnd().isEmpty)
     }
 
-    @Test func `a host's name serves as well as an address`() throws {
+    @Test("A host's name serves as well as an address")
+    func names() throws {
         var configuration = Self.configuration()
         configuration.host = "localhost"
         #expect(throws: Never.self) { try Server(configuration, handler: Self.echo) }

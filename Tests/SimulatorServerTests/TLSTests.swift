@@ -30,7 +30,8 @@ struct TLSTests {
         return client
     }
 
-    @Test func `requests and replies of any length pass`() throws {
+    @Test("Requests and replies of any length pass")
+    func lengths() throws {
         let server = try server()
         let client = try client(server)
         for length in [0, 1, 16_383, 16_384, 16_385, 100_000, 3_000_000] {
@@ -39,14 +40,16 @@ struct TLSTests {
         }
     }
 
-    @Test func `requests behind one another in one record are all answered`() throws {
+    @Test("Requests behind one another in one record are all answered")
+    func oneRecord() throws {
         let server = try server()
         let client = try client(server)
         client.send((0..<200).map { "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n\(100 + $0)" }.joined())
         for number in 0..<200 { #expect(try client.response().text == "\(100 + number)") }
     }
 
-    @Test func `many clients at once are served by one thread`() throws {
+    @Test("Many clients at once are served by one thread")
+    func crowd() throws {
         let server = try server()
         let clients = try (0..<50).map { _ in try client(server) }
         for _ in 0..<5 {
@@ -55,7 +58,8 @@ struct TLSTests {
         }
     }
 
-    @Test func `a certificate that a client does not trust is refused by it`() throws {
+    @Test("A certificate that a client does not trust is refused by it")
+    func untrusted() throws {
         let server = try server()
         let other = try ServerCertificate(validity: 0...4_102_444_800)
         let client = try Client(server.port)
@@ -63,7 +67,8 @@ struct TLSTests {
         #expect(try self.client(server).get("/").status == 200)
     }
 
-    @Test func `a client that does not speak TLS is no trouble`() throws {
+    @Test("A client that does not speak TLS is no trouble")
+    func noTLS() throws {
         let server = try server()
         let plain = try Client(server.port)
         plain.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -71,12 +76,14 @@ struct TLSTests {
         #expect(try client(server).get("/").status == 200)
     }
 
-    @Test func `a handshake that does not come ends when its time is over`() throws {
+    @Test("A handshake that does not come ends when its time is over")
+    func noHandshake() throws {
         let server = try server { $0.handshakeTime = .milliseconds(20) }
         #expect(try Client(server.port).readToEnd().isEmpty)
     }
 
-    @Test func `a last answer is whole, and followed by a farewell`() throws {
+    @Test("A last answer is whole, and followed by a farewell")
+    func farewell() throws {
         let server = try server { $0.maxRequestsPerConnection = 1 }
         let client = try client(server)
         #expect(try client.post("/", Array(repeating: 7, count: 100_000)).body.count == 100_000)
@@ -84,7 +91,8 @@ struct TLSTests {
         #expect(client.hasFarewell)
     }
 
-    @Test func `an answer that is cut off has no farewell`() throws {
+    @Test("An answer that is cut off has no farewell")
+    func cutOff() throws {
         let reply = Reply(status: 200, body: Array(repeating: 120, count: 100))
         let server = try server(answer: ServerAnswer(.cutOff(reply)))
         let client = try client(server)
@@ -94,14 +102,16 @@ struct TLSTests {
         #expect(!client.hasFarewell)
     }
 
-    @Test func `a connection is reset below TLS`() throws {
+    @Test("A connection is reset below TLS")
+    func reset() throws {
         let server = try server(answer: ServerAnswer(.reset))
         let client = try client(server)
         #expect(throws: Client.Failed.self) { try client.get("/") }
         #expect(!client.hasFarewell)
     }
 
-    @Test func `an identity that cannot be used is refused at once`() throws {
+    @Test("An identity that cannot be used is refused at once")
+    func unusableIdentity() throws {
         let other = try ServerCertificate(validity: 0...4_102_444_800)
         #expect(throws: IdentityRefused("no certificate in PEM")) {
             try TLSIdentity(certificatePEM: "", keyPEM: certificate.keyPEM)

@@ -7,7 +7,8 @@ import Testing
 /// A message that is lost leaves a thread asleep, and its test runs into the limit.
 @Suite(.timeLimit(.minutes(5)))
 struct MailboxTests {
-    @Test func `messages are taken all at once, oldest first`() throws {
+    @Test("Messages are taken all at once, oldest first")
+    func order() throws {
         let mailbox = try Mailbox<Int>(bound: 10)
         for number in 0..<5 { #expect(mailbox.post(number)) }
         #expect(mailbox.post(contentsOf: [5, 6]))
@@ -19,7 +20,8 @@ struct MailboxTests {
         #expect(taken.isEmpty)
     }
 
-    @Test func `only a message into the empty mailbox wakes the owner`() throws {
+    @Test("Only a message into the empty mailbox wakes the owner")
+    func wakes() throws {
         let mailbox = try Mailbox<Int>(bound: 10)
         var taken: [Int] = []
         #expect(!mailbox.wake.wait(until: .now))
@@ -35,7 +37,8 @@ struct MailboxTests {
         #expect(mailbox.wake.wait(until: .now))
     }
 
-    @Test func `a closed mailbox refuses messages and gives back those that nobody took`() throws {
+    @Test("A closed mailbox refuses messages and gives back those that nobody took")
+    func closed() throws {
         let mailbox = try Mailbox<Int>(bound: 10)
         mailbox.post(contentsOf: [1, 2])
         #expect(mailbox.close() == [1, 2])
@@ -48,20 +51,8 @@ struct MailboxTests {
         #expect(mailbox.close().isEmpty)
     }
 
-    @Test func `an owner of several mailboxes waits for one descriptor`() throws {
-        let wake = try WakeDescriptor()
-        let commands = Mailbox<String>(bound: 1, wake: wake)
-        let results = Mailbox<Int>(bound: 1, wake: wake)
-        results.post(1)
-        #expect(wake.wait())
-        commands.post("stop")
-        #expect(wake.wait())
-        var taken: [Int] = []
-        results.takeAll(into: &taken)
-        #expect(taken == [1])
-    }
-
-    @Test func `taking frees what the buffer held`() throws {
+    @Test("Taking frees what the buffer held")
+    func freed() throws {
         final class Message: Sendable {}
         let mailbox = try Mailbox<Message>(bound: 2)
         weak var weakMessage: Message?
@@ -77,7 +68,8 @@ struct MailboxTests {
         #expect(weakMessage == nil)
     }
 
-    @Test func `a debug build traps beyond the bound`() async {
+    @Test("A debug build traps beyond the bound")
+    func bound() async {
         await #expect(processExitsWith: .failure) {
             let mailbox = try Mailbox<Int>(bound: 1)
             mailbox.post(1)
@@ -85,8 +77,8 @@ struct MailboxTests {
         }
     }
 
-    @Test(arguments: [1, 4])
-    func `every message of every sender arrives once, in its sender's order`(senders: Int) throws {
+    @Test("Every message of every sender arrives once, in its sender's order", arguments: [1, 4])
+    func senders(senders: Int) throws {
         let each = 50_000
         let mailbox = try Mailbox<(sender: Int, number: Int)>(bound: senders * each)
         let threads = try (0..<senders).map { sender in
@@ -122,7 +114,8 @@ struct MailboxTests {
         #expect(mailbox.count == 0)
     }
 
-    @Test func `after the close no sender believes that a message was taken`() throws {
+    @Test("After the close no sender believes that a message was taken")
+    func afterClose() throws {
         let mailbox = try Mailbox<Int>(bound: 1 << 20)
         let accepted = Atomic(0)
         let threads = try (0..<4).map { sender in

@@ -6,7 +6,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct OwnerThreadTests {
-    @Test func `a thread has its name, and joining waits for its end`() throws {
+    @Test("A thread has its name, and joining waits for its end")
+    func name() throws {
         let name = Mutex("")
         let thread = try OwnerThread(name: "a-name-of-more-than-fifteen-bytes") {
             let file = open("/proc/thread-self/comm", O_RDONLY)
@@ -20,7 +21,8 @@ struct OwnerThreadTests {
         thread.join()
     }
 
-    @Test func `several threads may wait for one`() throws {
+    @Test("Several threads may wait for one")
+    func joins() throws {
         let wake = try WakeDescriptor()
         let ended = Atomic(0)
         let owner = try OwnerThread(name: "owner") { wake.wait() }
@@ -35,13 +37,15 @@ struct OwnerThreadTests {
         #expect(ended.load(ordering: .relaxed) == 3)
     }
 
-    @Test func `a thread that nobody joins runs to its end`() throws {
+    @Test("A thread that nobody joins runs to its end")
+    func unjoined() throws {
         let wake = try WakeDescriptor()
         _ = try OwnerThread(name: "detached") { wake.signal() }
         #expect(wake.wait())
     }
 
-    @Test func `signals to the process are not a thread's, its own faults are`() throws {
+    @Test("Signals to the process are not a thread's, its own faults are")
+    func signals() throws {
         let blocked = Mutex<[Int32: Bool]>([:])
         let thread = try OwnerThread(name: "signals") {
             var signals = sigset_t()
@@ -58,7 +62,8 @@ struct OwnerThreadTests {
             ])
     }
 
-    @Test func `the starting thread's own signals stay as they were`() throws {
+    @Test("The starting thread's own signals stay as they were")
+    func ownSignals() throws {
         var before = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &before)
         try OwnerThread(name: "other") {}.join()
@@ -69,7 +74,8 @@ struct OwnerThreadTests {
         }
     }
 
-    @Test func `a stack is as large as asked`() throws {
+    @Test("A stack is as large as asked")
+    func stack() throws {
         /// Calls itself until so many bytes of stack are in use. Frames are large: a sanitizer allows for few of them.
         @Sendable func descend(bytes: Int, from start: UInt) -> Int {
             withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { frame in
@@ -88,7 +94,8 @@ struct OwnerThreadTests {
         try OwnerThread(name: "smallest", stackSize: 0) {}.join()
     }
 
-    @Test func `a thread that cannot be had is an error, and its body is freed`() throws {
+    @Test("A thread that cannot be had is an error, and its body is freed")
+    func noThread() throws {
         final class Held: Sendable {}
         weak var weakHeld: Held?
         do {

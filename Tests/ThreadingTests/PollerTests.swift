@@ -30,7 +30,8 @@ struct PollerTests {
         }
     }
 
-    @Test func `readiness comes with the descriptor's token and directions`() throws {
+    @Test("Readiness comes with the descriptor's token and directions")
+    func readiness() throws {
         let poller = try Poller()
         let pair = try Pair()
         var ready: [Poller.Readiness] = []
@@ -51,7 +52,8 @@ struct PollerTests {
         #expect(ready.isEmpty)
     }
 
-    @Test func `a connection that the other side closed has failed, whatever is watched`() throws {
+    @Test("A connection that the other side closed has failed, whatever is watched")
+    func hangUp() throws {
         let poller = try Poller()
         let pair = try Pair()
         try poller.add(pair.near, token: 1, for: [])
@@ -61,7 +63,8 @@ struct PollerTests {
         #expect(ready.map(\.hasFailed) == [true])
     }
 
-    @Test func `a descriptor that is removed or closed is reported no more`() throws {
+    @Test("A descriptor that is removed or closed is reported no more")
+    func removed() throws {
         let poller = try Poller()
         var pair: Pair? = try Pair()
         let other = try Pair()
@@ -75,7 +78,8 @@ struct PollerTests {
         #expect(ready.isEmpty)
     }
 
-    @Test func `what cannot be watched is an error`() throws {
+    @Test("What cannot be watched is an error")
+    func unwatchable() throws {
         let poller = try Poller()
         let pair = try Pair()
         let file = open("/proc/self/stat", O_RDONLY)
@@ -92,7 +96,8 @@ struct PollerTests {
         try poller.add(descriptor, token: 0, for: .read)
     }
 
-    @Test func `more events than one wait reports come with the next`() throws {
+    @Test("More events than one wait reports come with the next")
+    func manyEvents() throws {
         let poller = try Poller()
         let pairs = try (0..<300).map { _ in try Pair() }
         for (index, pair) in pairs.enumerated() {
@@ -108,7 +113,8 @@ struct PollerTests {
         }
     }
 
-    @Test func `a wait lasts until its deadline, and a wake descriptor ends it`() throws {
+    @Test("A wait lasts until its deadline, and a wake descriptor ends it")
+    func deadline() throws {
         let poller = try Poller()
         let wake = try WakeDescriptor()
         try poller.add(wake.descriptor, token: 0, for: .read)

@@ -7,14 +7,16 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct WakeDescriptorTests {
-    @Test func `any number of signals end one wait`() throws {
+    @Test("Any number of signals end one wait")
+    func signals() throws {
         let wake = try WakeDescriptor()
         for _ in 0..<3 { wake.signal() }
         #expect(wake.wait())
         #expect(!wake.wait(until: .now))
     }
 
-    @Test func `a wait without a signal lasts until its deadline`() throws {
+    @Test("A wait without a signal lasts until its deadline")
+    func deadline() throws {
         let wake = try WakeDescriptor()
         // A busy machine only makes it longer.
         let deadline = Instant.now + .milliseconds(20)
@@ -22,7 +24,8 @@ struct WakeDescriptorTests {
         #expect(Instant.now >= deadline)
     }
 
-    @Test func `a signal from another thread ends a wait`() throws {
+    @Test("A signal from another thread ends a wait")
+    func otherThread() throws {
         let wake = try WakeDescriptor()
         let value = Atomic(0)
         let thread = try OwnerThread(name: "signaller") {
@@ -34,7 +37,8 @@ struct WakeDescriptorTests {
         thread.join()
     }
 
-    @Test func `the descriptor does not block and closes with its owner`() throws {
+    @Test("The descriptor does not block and closes with its owner")
+    func descriptor() throws {
         var wake: WakeDescriptor? = try WakeDescriptor()
         let descriptor = try #require(wake).descriptor
         #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)

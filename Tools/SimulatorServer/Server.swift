@@ -28,8 +28,7 @@ public final class Server: Sendable {
         _ configuration: ServerConfiguration, identity: TLSIdentity? = nil,
         handler: @escaping @Sendable (Request) -> ServerAnswer
     ) throws(ServerError) {
-        let listener = try Listener(
-            host: configuration.host, port: configuration.port, backlog: configuration.backlog)
+        let listener = try Listener(host: configuration.host, port: configuration.port)
         port = listener.port
         do {
             let end = try WakeDescriptor()

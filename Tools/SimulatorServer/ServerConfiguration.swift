@@ -20,8 +20,6 @@ public struct ServerConfiguration: Sendable {
     /// Most bytes of heads and bodies in memory, of all connections; a request beyond it is answered with 503. They
     /// count as they come, and until their request is answered.
     public var maxBytesInFlight = 32 << 20
-    /// Connections that the kernel accepts before the server does.
-    public var backlog: Int32 = 1024
 
     // Times that only a hang takes, also on a machine that is busy with much else.
 

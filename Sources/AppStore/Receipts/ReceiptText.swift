@@ -165,7 +165,7 @@ public struct ReceiptText: Hashable, Sendable {
 
 /// Why evidence is not an App Store receipt. The same bytes always give the same error, so the submission is rejected.
 /// Asking Apple or trying again cannot help.
-public enum AppReceiptError: String, Error, Hashable, Sendable, CaseIterable {
+public enum AppReceiptError: String, Error, Hashable, Sendable {
     /// More than ``ReceiptText/maxBytes``; not looked into.
     case tooLarge = "The receipt is larger than a receipt can be."
     case empty = "The receipt is empty."

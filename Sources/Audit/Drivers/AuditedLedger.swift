@@ -12,6 +12,10 @@ public struct AuditedLedger {
         self.isStandby = isStandby
     }
 
+    static func opened(_ open: () throws(LedgerError) -> AuditedLedger) throws(AuditError) -> AuditedLedger {
+        do throws(LedgerError) { return try open() } catch { throw .ledger(error) }
+    }
+
     /// Reads a table from behind a row to its end.
     func read(
         _ table: AuditedTable, after: Int64 = .min, _ take: (AuditedRow) throws(AuditError) -> Void
@@ -32,11 +36,7 @@ public struct AuditedLedger {
     func asking<Answer>(
         _ question: (any LedgerOperator) throws(LedgerError) -> Answer
     ) throws(AuditError) -> Answer {
-        do throws(LedgerError) {
-            return try question(ledger)
-        } catch {
-            throw .ledger(error)
-        }
+        do throws(LedgerError) { return try question(ledger) } catch { throw .ledger(error) }
     }
 
     /// The sequence behind which rows of this table begin that are not older than a time. Rows are written about in the

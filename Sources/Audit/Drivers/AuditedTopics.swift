@@ -20,6 +20,11 @@ public protocol AuditedTopics: Sendable {
 }
 
 extension AuditedTopics {
+    /// Asks Kafka something.
+    func asking<Answer>(_ question: () throws(KafkaError) -> Answer) throws(AuditError) -> Answer {
+        do throws(KafkaError) { return try question() } catch { throw .kafka(error) }
+    }
+
     /// The time of the oldest record of each stretch, as far as the stretch has a record with a time.
     func oldestTimes(of stretches: [TopicPartition: Range<Int64>]) throws(KafkaError) -> [TopicPartition: Timestamp] {
         var left = stretches.filter { !$0.value.isEmpty }

@@ -59,7 +59,7 @@ public struct AuditReport: Hashable, Sendable {
 }
 
 /// The bounds of an audit.
-public enum AuditLimits {
+enum AuditLimits {
     /// Inconsistencies that are kept; all of them are counted.
     static let kept = 100_000
     /// Facts that do not fit and are looked at again. Of more only the first are, and the rest was not looked at.
@@ -71,7 +71,7 @@ public enum AuditLimits {
     /// Rows of a page.
     static let page = 1_000
     /// Time that a row of the outbox may be due.
-    public static let overdue: Duration = .seconds(15 * 60)
+    static let overdue: Duration = .seconds(15 * 60)
     /// How far clocks may be apart, and how long an event may be on its way to its topic.
     static let tolerance: Duration = .seconds(10 * 60)
     /// How far the order of rows may differ from that of their times.

@@ -17,11 +17,7 @@ final class APIServer {
         _ settings: APISettings, ledger: LedgerSettings, logger: Logger, registry: PrometheusRegistry
     ) throws(WorkerFailure) {
         let driver: LedgerDriver
-        do throws(LedgerError) {
-            driver = try LedgerDriver(ledger)
-        } catch {
-            throw .ledger("\(error)")
-        }
+        do throws(LedgerError) { driver = try LedgerDriver(ledger) } catch { throw .ledger("\(error)") }
         let metrics = APIMetrics(registry)
         do throws(ServerError) {
             server = try ProbeServer(host: settings.bind.host, port: settings.bind.port) {

@@ -39,15 +39,10 @@ enum AuditCommand {
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let note = try note(arguments, context)
-        let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
-            try KafkaSettings(values)
-        }
-        let settings = try arguments.configuration(context) { values throws(ConfigurationError) in
-            try LedgerSettings(values)
-        }
+        let (kafka, settings) = (try arguments.kafkaSettings(context), try arguments.ledgerSettings(context))
         let file = try arguments[checkpoint].map(AuditCheckpointFile.init)
         let asked = try arguments[since]
-        let id = try identity(settings, context)
+        let id = try identity(settings, kafka, context)
         let checkpoint = try file?.read(ledger: id)
         let next = checkpoint?.next
         // Records may have left their topics since the last audit that held. A person then says where to go on: without
@@ -103,12 +98,12 @@ enum AuditCommand {
     }
 
     private static func identity(
-        _ settings: LedgerSettings, _ context: CommandContext
+        _ settings: LedgerSettings, _ kafka: KafkaSettings, _ context: CommandContext
     ) throws(CommandFailure) -> String {
         do throws(LedgerError) {
             return try context.ledgers.openAudited(settings).ledger.identity()
         } catch {
-            throw AuditError.ledger(error).failure(nil)
+            throw AuditError.ledger(error).failure(kafka)
         }
     }
 
@@ -122,11 +117,7 @@ enum AuditCommand {
         defer { progress.end() }
         do throws(AuditError) {
             let group: ConsumerGroup
-            do throws(KafkaError) {
-                group = try check.group()
-            } catch {
-                throw AuditError.kafka(error)
-            }
+            do throws(KafkaError) { group = try check.group() } catch { throw AuditError.kafka(error) }
             let audit = Audit(
                 topics: context.auditedTopics(kafka), names: names, group: group, folder: folder,
                 openLedger: { () throws(LedgerError) in try context.ledgers.openAudited(settings) })
@@ -164,12 +155,12 @@ enum AuditCommand {
 
 extension AuditError {
     /// The end of a command that audited nothing.
-    fileprivate func failure(_ settings: KafkaSettings?) -> CommandFailure {
+    fileprivate func failure(_ settings: KafkaSettings) -> CommandFailure {
         switch self {
         case .kafka(let error):
             CommandFailure(
                 error.disposition == .configuration ? .configuration : .incomplete,
-                "nothing was audited: Kafka: \(settings?.words(error) ?? "\(error)")")
+                "nothing was audited: Kafka: \(settings.words(error))")
         case .ledger(let error):
             CommandFailure(
                 error.failure.status == .failed ? .incomplete : error.failure.status,

@@ -23,9 +23,7 @@ enum TopicsCommand {
         ])
 
     private static func create(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let settings = try arguments.configuration(context) { values throws(ConfigurationError) in
-            try KafkaSettings(values)
-        }
+        let settings = try arguments.kafkaSettings(context)
         let (partitions, replicas) = (try arguments[partitions], try arguments[replicas])
         let creation: (answer: String, failure: KafkaError?)
         do throws(KafkaError) {

@@ -107,6 +107,14 @@ extension ParsedArguments {
         }
     }
 
+    func kafkaSettings(_ context: CommandContext) throws(CommandFailure) -> KafkaSettings {
+        try configuration(context) { values throws(ConfigurationError) in try KafkaSettings(values) }
+    }
+
+    func ledgerSettings(_ context: CommandContext) throws(CommandFailure) -> LedgerSettings {
+        try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
+    }
+
     /// The note of ``CommonOptions/actor`` and ``CommonOptions/reason``.
     func note(_ context: CommandContext) throws(CommandFailure) -> OperatorNote {
         OperatorNote(

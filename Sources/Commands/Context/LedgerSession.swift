@@ -40,17 +40,13 @@ struct LedgerSession {
     func callAsFunction<Answer>(
         _ question: (any LedgerOperator) throws(LedgerError) -> Answer
     ) throws(CommandFailure) -> Answer {
-        do throws(LedgerError) {
-            return try question(ledger)
-        } catch {
-            throw error.failure
-        }
+        do throws(LedgerError) { return try question(ledger) } catch { throw error.failure }
     }
 }
 
 extension ParsedArguments {
     func session(_ context: CommandContext) throws(CommandFailure) -> LedgerSession {
-        let settings = try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
+        let settings = try ledgerSettings(context)
         do throws(LedgerError) {
             return LedgerSession(try context.ledgers.open(settings))
         } catch {

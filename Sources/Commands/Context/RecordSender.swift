@@ -19,6 +19,13 @@ protocol RecordSender: AnyObject {
     func close()
 }
 
+extension KafkaSettings {
+    /// The end of a command for which no client can be made.
+    func failure(_ error: KafkaError) -> CommandFailure {
+        CommandFailure(error.disposition == .configuration ? .configuration : .failed, "Kafka: \(words(error))")
+    }
+}
+
 /// A producer as a worker has one, on the command's own thread.
 final class KafkaRecordSender: RecordSender {
     private static let closingLimit = Duration.seconds(5)
@@ -31,17 +38,12 @@ final class KafkaRecordSender: RecordSender {
     /// - Parameter topics: The topics that it is to write to.
     /// - Throws: the end of a command whose settings Kafka's client does not take.
     init(_ settings: KafkaSettings, topics: [Topic], logger: Logger) throws(CommandFailure) {
-        do throws(ThreadingError) {
-            wake = try WakeDescriptor()
-        } catch {
-            throw CommandFailure(.failed, "\(error)")
-        }
+        do throws(ThreadingError) { wake = try WakeDescriptor() } catch { throw CommandFailure(.failed, "\(error)") }
         do throws(KafkaError) {
             producer = try KafkaProducer(
                 configuration: settings.client, topics: topics.map { settings.topics[$0] }, wake: wake, logger: logger)
         } catch {
-            let status: ExitStatus = error.disposition == .configuration ? .configuration : .failed
-            throw CommandFailure(status, "Kafka: \(settings.words(error))")
+            throw settings.failure(error)
         }
     }
 

@@ -9,15 +9,9 @@ enum MigrateCommand {
         "migrate", "Creates the ledger, or brings its schema up to date.", CommonOptions.answering, run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let settings = try arguments.configuration(context) { values throws(ConfigurationError) in
-            try LedgerSettings(values)
-        }
+        let settings = try arguments.ledgerSettings(context)
         let versions: (from: Int, to: Int)
-        do throws(LedgerError) {
-            versions = try context.ledgers.migrate(settings)
-        } catch {
-            throw error.failure
-        }
+        do throws(LedgerError) { versions = try context.ledgers.migrate(settings) } catch { throw error.failure }
         let (from, to) = versions
         // The line names the ledger: an operator who forgot to name one has made a new one in the working directory.
         let answer =
@@ -66,9 +60,7 @@ enum LedgerCommand {
         let another = CommandFailure(
             .failed, "the configured ledger is \(known), which is another one; nothing was changed")
         guard known == id else { throw another }
-        let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
-            try KafkaSettings(values)
-        }
+        let kafka = try arguments.kafkaSettings(context)
         let (group, committed) = try group(kafka, context)
         let isForeign = owner.map { group.refusal(of: id, owner: $0) != nil } ?? false
         guard isForeign || !committed.isEmpty else {

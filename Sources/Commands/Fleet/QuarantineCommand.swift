@@ -37,7 +37,7 @@ enum QuarantineCommand {
         ])
 
     private static func list(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let settings = try settings(arguments, context)
+        let settings = try arguments.kafkaSettings(context)
         let limit = try arguments[CommonOptions.limit]
         var rows: [QuarantinedRecord] = []
         let leftOut: Int64
@@ -139,16 +139,10 @@ enum QuarantineCommand {
         }
     }
 
-    private static func settings(
-        _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws(CommandFailure) -> KafkaSettings {
-        try arguments.configuration(context) { values throws(ConfigurationError) in try KafkaSettings(values) }
-    }
-
     private static func record(
         _ arguments: ParsedArguments, _ context: CommandContext
     ) throws(CommandFailure) -> (InputRecord, KafkaSettings) {
-        let settings = try settings(arguments, context)
+        let settings = try arguments.kafkaSettings(context)
         let place = try arguments[place]
         do throws(KafkaError) {
             if let record = try context.quarantine(settings).record(place) { return (record, settings) }

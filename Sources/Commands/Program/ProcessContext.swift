@@ -60,8 +60,7 @@ extension KafkaSettings {
             try consumer.check()
             try KafkaProducer.check(client)
         } catch {
-            let status: ExitStatus = error.disposition == .configuration ? .configuration : .failed
-            throw CommandFailure(status, "Kafka: \(words(error))")
+            throw failure(error)
         }
     }
 }
@@ -93,11 +92,7 @@ final class WaitingClient: Sendable {
     /// - Throws: for settings that the HTTP client does not take, and if the system gives no thread.
     init(_ configuration: HTTPClientConfiguration, logger: Logger) throws(HTTPClientError) {
         let outcomes: Outcomes
-        do throws(ThreadingError) {
-            outcomes = try Outcomes()
-        } catch {
-            throw .resourcesExhausted("eventfd", errno: 0)
-        }
+        do throws(ThreadingError) { outcomes = try Outcomes() } catch { throw .resourcesExhausted("eventfd", errno: 0) }
         self.outcomes = outcomes
         client = try HTTPClient(configuration: configuration, logger: logger) { outcomes.put($0) }
     }

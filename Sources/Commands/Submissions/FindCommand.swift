@@ -63,9 +63,7 @@ enum FindCommand {
             defer { progress.end() }
             let settings: KafkaSettings
             do throws(CommandFailure) {
-                settings = try arguments.configuration(context) { values throws(ConfigurationError) in
-                    try KafkaSettings(values)
-                }
+                settings = try arguments.kafkaSettings(context)
             } catch {
                 return Topics(search: nil, causes: [error.message ?? ""])
             }

@@ -57,9 +57,7 @@ enum EventsCommand {
         var walk = try EventWalk(scope, after: start, in: session)
         var publisher: EventPublisher?
         if let note {
-            let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
-                try KafkaSettings(values)
-            }
+            let kafka = try arguments.kafkaSettings(context)
             try refuseForeign(kafka, session, context)
             publisher = EventPublisher(sender: try context.sender(kafka, [.granted, .failed]), settings: kafka)
             try session { ledger throws(LedgerError) in try ledger.note(.republish, note.about(scope.words)) }

@@ -298,13 +298,7 @@ final class PostgresConnection {
     }
 
     private func password(_ options: PostgresOptions) throws(PostgresFailure) -> String? {
-        do throws(LedgerError) {
-            return try options.password?()
-        } catch {
-            switch error {
-            case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): throw .options(detail)
-            }
-        }
+        do throws(LedgerError) { return try options.password?() } catch { throw .options(error.detail) }
     }
 
     private func noConnection() -> PostgresFailure {

@@ -63,7 +63,7 @@ struct CircuitBreaker: Sendable {
     private var state = State.closed
     private var era: UInt64 = 0
     /// All calls that ended lately, and the first attempts among them.
-    private var all: CallCounts
+    private(set) var all: CallCounts
     private var fresh: CallCounts
     /// First attempts since the last reply: those that failed, and those that began.
     private var failuresInARow = 0
@@ -115,9 +115,6 @@ struct CircuitBreaker: Sendable {
 
     /// Calls under way of a half-open phase. Calls that began before it do not count.
     var probesUnderWay: Int { if case .halfOpen(let probes) = state { probes.underWay } else { 0 } }
-
-    /// Recent calls by their results.
-    var recent: CallCounts.Count { all.total }
 
     /// When the passing of time alone changes what may be called; nil while it does not.
     var nextMoment: Instant? {

@@ -4,7 +4,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct CertificateFilesTests {
-    @Test func filesWithoutAPlaceAreRemoved() throws {
+    @Test("Files without a place are removed")
+    func removed() throws {
         let files = CertificateFiles(authority: try SimulatorAuthority.shared.get(), caFile: nil, rootsFile: nil)
         try files.write()
         #expect(exists(files.caFile))
@@ -14,7 +15,8 @@ struct CertificateFilesTests {
         #expect(!exists(files.rootsFile))
     }
 
-    @Test func filesWithoutAPlaceGoWithTheirSimulator() throws {
+    @Test("Files without a place go with their simulator")
+    func removedWithSimulator() throws {
         var files: CertificateFiles? = CertificateFiles(
             authority: try SimulatorAuthority.shared.get(), caFile: nil, rootsFile: nil)
         try files?.write()
@@ -24,7 +26,8 @@ struct CertificateFilesTests {
         #expect(!paths.contains(where: exists))
     }
 
-    @Test func filesWithAPlaceStay() throws {
+    @Test("Files with a place stay")
+    func kept() throws {
         try withTemporaryFolder { folder in
             let authority = try SimulatorAuthority.shared.get()
             let caFile = folder.appending(path: "ca.pem").path

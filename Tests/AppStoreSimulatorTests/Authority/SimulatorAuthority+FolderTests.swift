@@ -5,7 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct SimulatorAuthorityFolderTests {
-    @Test func whatIsSavedIsLoaded() throws {
+    @Test("An authority that is saved is loaded")
+    func saved() throws {
         let authority = try SimulatorAuthority.shared.get()
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority").path
@@ -22,7 +23,8 @@ struct SimulatorAuthorityFolderTests {
         }
     }
 
-    @Test func keysAreReadableByTheirOwnerOnly() throws {
+    @Test("Keys are readable by their owner only")
+    func permissions() throws {
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority").path
             #expect(try SimulatorAuthority.shared.get().save(in: folder))
@@ -34,7 +36,8 @@ struct SimulatorAuthorityFolderTests {
         }
     }
 
-    @Test func theFirstAuthorityOfAFolderStays() throws {
+    @Test("The first authority of a folder stays")
+    func first() throws {
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority").path
             let first = try SimulatorAuthority.kept(in: folder, now: .present)
@@ -46,14 +49,16 @@ struct SimulatorAuthorityFolderTests {
         }
     }
 
-    @Test func anEmptyFolderIsFilled() throws {
+    @Test("An empty folder is filled")
+    func filled() throws {
         try withTemporaryFolder { folder in
             let kept = try SimulatorAuthority.kept(in: folder.path, now: .present)
             #expect(try SimulatorAuthority(folder: folder.path).receiptKey == kept.receiptKey)
         }
     }
 
-    @Test func aFolderThatIsNotThereIsSaidToBeSo() throws {
+    @Test("A folder that is not there is said to be so")
+    func noFolder() throws {
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "nowhere").path
             let error = try #require(throws: AuthorityError.self) { try SimulatorAuthority(folder: folder) }
@@ -62,8 +67,8 @@ struct SimulatorAuthorityFolderTests {
         }
     }
 
-    @Test(arguments: ["receipt.key", "signed-data-leaf.pem"])
-    func aMissingFileIsNamed(file: String) throws {
+    @Test("A missing file is named", arguments: ["receipt.key", "signed-data-leaf.pem"])
+    func missingFile(file: String) throws {
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority").path
             _ = try SimulatorAuthority.kept(in: folder, now: .present)
@@ -72,7 +77,8 @@ struct SimulatorAuthorityFolderTests {
         }
     }
 
-    @Test func anRSAKeyIsKeptToo() throws {
+    @Test("An RSA key is kept, too")
+    func rsa() throws {
         try withTemporaryFolder { folder in
             let kept = try SimulatorAuthority.kept(in: folder.path, receipts: .rsa, now: .present)
             #expect(kept.receiptKey.publicKey.kind == .rsa(bits: 2048))

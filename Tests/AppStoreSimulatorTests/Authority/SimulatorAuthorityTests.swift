@@ -15,8 +15,10 @@ struct SimulatorAuthorityTests {
         )
     }
 
-    @Test(arguments: [\SimulatorAuthority.receiptChain, \.signedDataChain])
-    func evidenceIsSignedByALeafWithAppleMarkers(
+    @Test(
+        "Evidence is signed by a leaf with Apple's markers",
+        arguments: [\SimulatorAuthority.receiptChain, \.signedDataChain])
+    func markers(
         path: any KeyPath<SimulatorAuthority, SigningChain> & Sendable
     ) throws {
         let chain = try certificates(SimulatorAuthority.shared.get()[keyPath: path])
@@ -34,7 +36,8 @@ struct SimulatorAuthorityTests {
         #expect(chain.leaf.isSigned(by: chain.intermediate.publicKey))
     }
 
-    @Test func signedDataHasTheKeysAndSignaturesOfApples() throws {
+    @Test("Signed data has the keys and signatures of Apple's")
+    func signedData() throws {
         let chain = try certificates(SimulatorAuthority.shared.get().signedDataChain)
         #expect(chain.root.publicKey.kind == .p384)
         #expect(chain.intermediate.publicKey.kind == .p384)
@@ -44,7 +47,8 @@ struct SimulatorAuthorityTests {
         }
     }
 
-    @Test func certificatesHoldForOldEvidenceAndForTenYears() throws {
+    @Test("Certificates hold for old evidence and for ten years")
+    func validity() throws {
         let authority = try SimulatorAuthority(now: now)
         for chain in [authority.receiptChain, authority.signedDataChain] {
             let validity = try #require(try certificates(chain).leaf.validity)
@@ -53,7 +57,8 @@ struct SimulatorAuthorityTests {
         }
     }
 
-    @Test func theServersCertificateHoldsForAHostThatIsNamed() throws {
+    @Test("The server's certificate holds for a host that is named")
+    func host() throws {
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority").path
             #expect(try SimulatorAuthority(host: "apple.test", now: .present).save(in: folder))
@@ -66,14 +71,15 @@ struct SimulatorAuthorityTests {
         }
     }
 
-    @Test func bothRootsStandInOneText() throws {
+    @Test("Both roots stand in one text")
+    func roots() throws {
         let authority = try SimulatorAuthority.shared.get()
         let roots = try Certificate.certificates(pem: authority.rootsPEM)
         #expect(roots.map(\.der) == [authority.receiptChain.root, authority.signedDataChain.root])
     }
 
-    @Test(arguments: SimulatorAuthority.ReceiptAlgorithm.allCases)
-    func openSSLAcceptsEveryChain(receipts: SimulatorAuthority.ReceiptAlgorithm) throws {
+    @Test("OpenSSL accepts every chain", arguments: SimulatorAuthority.ReceiptAlgorithm.allCases)
+    func openSSL(receipts: SimulatorAuthority.ReceiptAlgorithm) throws {
         let authority = try SimulatorAuthority(receipts: receipts, now: .present)
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority").path

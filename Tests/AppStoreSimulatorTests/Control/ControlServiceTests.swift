@@ -24,7 +24,8 @@ struct ControlServiceTests {
         ) { now }
     }
 
-    @Test func aReceiptIsIssued() throws {
+    @Test("A receipt is issued")
+    func receipt() throws {
         let json = """
             {"bundleId": "com.example.game", "environment": "sandbox", "creationDate": "2026-11-21T04:59:13Z",
              "purchases": [{"transactionId": "7", "productId": "vip", "kind": "autoRenewable",
@@ -41,26 +42,30 @@ struct ControlServiceTests {
         #expect(try ReceiptPayload.receipt(from: receipt.payload) == .sample([purchase], .sandbox))
     }
 
-    @Test func aSpecificationSurvivesJSON() throws {
+    @Test("A specification survives JSON")
+    func specification() throws {
         let receipt = ReceiptSpecification.sample(
             [.gems(), .month("2", original: "1", endsInDays: 4)], .xcode, targetSize: 9000)
         #expect(try JSONDecoder().decode(ReceiptSpecification.self, from: JSONEncoder().encode(receipt)) == receipt)
     }
 
-    @Test(arguments: [
-        "", "{}",
-        "{\"bundleId\":\"a\",\"environment\":\"moon\",\"purchases\":[],\"creationDate\":\"2026-11-21T04:59:13Z\"}",
-        "{\"bundleId\":\"a\",\"environment\":\"xcode\",\"purchases\":[],\"creationDate\":\"today\"}",
-        "{\"bundleId\":\"a\",\"environment\":\"xcode\",\"purchases\":[{\"transactionId\":\"1\",\"productId\":\"p\","
-            + "\"purchasedAt\":\"2026-11-21T04:59:13Z\",\"kind\":\"gift\"}],\"creationDate\":\"2026-11-21T04:59:13Z\"}",
-    ])
-    func aSpecificationThatCannotBeReadIsRefused(json: String) throws {
+    @Test(
+        "A specification that cannot be read is refused",
+        arguments: [
+            "", "{}",
+            "{\"bundleId\":\"a\",\"environment\":\"moon\",\"purchases\":[],\"creationDate\":\"2026-11-21T04:59:13Z\"}",
+            "{\"bundleId\":\"a\",\"environment\":\"xcode\",\"purchases\":[],\"creationDate\":\"today\"}",
+            "{\"bundleId\":\"a\",\"environment\":\"xcode\",\"purchases\":[{\"transactionId\":\"1\",\"productId\":\"p\","
+                + "\"purchasedAt\":\"2026-11-21T04:59:13Z\",\"kind\":\"gift\"}],\"creationDate\":\"2026-11-21T04:59:13Z\"}",
+        ])
+    func refusedSpecification(json: String) throws {
         let reply = try reply("POST", "/simulator/receipts", json)
         #expect(reply.status == 400)
         #expect(try members(reply.body)["error"] is String)
     }
 
-    @Test func aScriptIsTakenAndCleared() throws {
+    @Test("A script is taken and cleared")
+    func script() throws {
         let json = """
             {"transactions": [{"transactionId": "7", "faults": [{"reset": {}}]}],
              "behaviour": {"outage": "unavailable"}, "environments": ["sandbox"]}
@@ -73,7 +78,8 @@ struct ControlServiceTests {
         #expect(context.book.withLock { $0.outage(in: .sandbox) } == nil)
     }
 
-    @Test func aScriptThatCannotBeReadOrHeldIsRefused() throws {
+    @Test("A script that cannot be read or held is refused")
+    func refusedScript() throws {
         #expect(try reply("POST", "/simulator/scripts", "{\"behaviour\":{\"outage\":\"rain\"}}").status == 400)
         let elsewhere = "{\"behaviour\":{},\"environments\":[\"moon\"]}"
         #expect(try reply("POST", "/simulator/scripts", elsewhere).status == 400)
@@ -82,7 +88,8 @@ struct ControlServiceTests {
         #expect(try reply("POST", "/simulator/scripts", json).status == 409)
     }
 
-    @Test func aSignedTransactionIsIssued() throws {
+    @Test("A signed transaction is issued")
+    func signedTransaction() throws {
         let json = """
             {"transaction": {"bundleId": "com.example.game", "environment": "sandbox", "price": null,
                              "purchase": {"transactionId": "7", "productId": "gems",
@@ -101,7 +108,8 @@ struct ControlServiceTests {
         #expect(signed.payload["currency"] as? String == "USD")
     }
 
-    @Test func transactionsAreRegisteredRevokedAndForgotten() throws {
+    @Test("Transactions are registered, revoked and forgotten")
+    func registrations() throws {
         let registration = Registration(.sample(.gems("7")), appearance: .afterCalls(count: 1), status: .gracePeriod)
         let order = RegistrationOrder([registration])
         let json = String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
@@ -117,7 +125,8 @@ struct ControlServiceTests {
         #expect(try reply("POST", "/simulator/revocations", revocation).status == 404)
     }
 
-    @Test func aKeyIsAcceptedIfItIsOne() throws {
+    @Test("A key is accepted if it is one")
+    func keys() throws {
         let key = try ServerAPIKey()
         var order = KeyOrder(key)
         #expect(try reply("POST", "/simulator/keys", json(order)).status == 204)
@@ -127,13 +136,15 @@ struct ControlServiceTests {
         #expect(try reply("POST", "/simulator/keys", json(order)).status == 400)
     }
 
-    @Test func statisticsAreTold() throws {
+    @Test("Statistics are told")
+    func statistics() throws {
         context.statistics.withLock { $0.count(callAbout: ["7"]) }
         let reply = try reply("GET", "/simulator/statistics")
         #expect(try JSONDecoder().decode(Statistics.self, from: Data(reply.body)).callsByTransaction == ["7": 1])
     }
 
-    @Test func otherPathsAreNotFound() throws {
+    @Test("Other paths are not found")
+    func otherPaths() throws {
         #expect(try reply("GET", "/simulator/receipts").status == 404)
         #expect(try reply("POST", "/verifyReceipt").status == 404)
     }

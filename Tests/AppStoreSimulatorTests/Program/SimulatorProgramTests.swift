@@ -27,7 +27,8 @@ struct SimulatorProgramTests {
         return (status, line.withLock { $0 } + output, errors)
     }
 
-    @Test func theAddressesAnswerWhileItRuns() throws {
+    @Test("The addresses answer while it runs")
+    func addresses() throws {
         try withTemporaryFolder { folder in
             let authority = folder.appending(path: "authority").path
             let key = folder.appending(path: "AuthKey.p8").path
@@ -53,7 +54,8 @@ struct SimulatorProgramTests {
         }
     }
 
-    @Test func aHostThatIsNamedIsReachedUnderItsName() {
+    @Test("A host that is named is reached under its name")
+    func host() {
         let ended = run("--host", "localhost") { addresses in
             do {
                 let url = try #require(addresses["productionURL"])
@@ -67,7 +69,8 @@ struct SimulatorProgramTests {
         #expect(ended.status == .done)
     }
 
-    @Test func aFileThatIsThereEndsTheStart() throws {
+    @Test("A file that is there ends the start")
+    func existingFile() throws {
         try withTemporaryFolder { folder in
             let key = folder.appending(path: "AuthKey.p8").path
             try Data().write(to: URL(filePath: key))
@@ -77,14 +80,17 @@ struct SimulatorProgramTests {
         }
     }
 
-    @Test(arguments: [["--latency", "-1"], ["--production-port", "65536"], ["--threads", "2"], ["now"]])
-    func aWrongCommandLineIsRefused(arguments: [String]) {
+    @Test(
+        "A wrong command line is refused",
+        arguments: [["--latency", "-1"], ["--production-port", "65536"], ["--threads", "2"], ["now"]])
+    func refused(arguments: [String]) {
         let status = SimulatorProgram.program.run(
             arguments, context: .init(write: { _ in }, waitForEnd: {}), output: { _ in }, errors: { _ in })
         #expect(status == .usage)
     }
 
-    @Test func helpNamesEveryOption() {
+    @Test("Help names every option")
+    func help() {
         let help = run("--help").output
         for option in [
             "--host", "--production-port", "--sandbox-port", "--control-port", "--authority-folder", "--accept-secret",

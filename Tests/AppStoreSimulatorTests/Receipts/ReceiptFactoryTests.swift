@@ -5,8 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct ReceiptFactoryTests {
-    @Test(arguments: SimulatorAuthority.ReceiptAlgorithm.allCases)
-    func openSSLVerifiesTheSignatureAndTheChain(algorithm: SimulatorAuthority.ReceiptAlgorithm) throws {
+    @Test("OpenSSL verifies the signature and the chain", arguments: SimulatorAuthority.ReceiptAlgorithm.allCases)
+    func openSSL(algorithm: SimulatorAuthority.ReceiptAlgorithm) throws {
         let authority = try SimulatorAuthority(receipts: algorithm, now: .present)
         let receipt = try ReceiptFactory(authority: authority).receipt(.sample(targetSize: 8000))
         try withTemporaryFolder { folder in
@@ -22,21 +22,23 @@ struct ReceiptFactoryTests {
         }
     }
 
-    @Test(arguments: [5000, 5100, 10_000, 20_000, 40_000, 70_000, 200_000])
-    func sizesAreMet(size: Int) throws {
+    @Test("Sizes are met", arguments: [5000, 5100, 10_000, 20_000, 40_000, 70_000, 200_000])
+    func sizes(size: Int) throws {
         let factory = try ReceiptFactory(authority: SimulatorAuthority.shared.get())
         let receipt = try factory.receipt(.sample(targetSize: size))
         #expect(abs(receipt.count - size) <= 32)
         #expect(try ReceiptPayload.receipt(from: SignedReceipt(bytes: receipt).payload) == .sample())
     }
 
-    @Test func aSizeThatIsTooSmallIsExceeded() throws {
+    @Test("A size that is too small is exceeded")
+    func smallSize() throws {
         let factory = try ReceiptFactory(authority: SimulatorAuthority.shared.get())
         let natural = try factory.receipt(.sample()).count
         #expect(abs(try factory.receipt(.sample(targetSize: 10)).count - natural) <= 4)
     }
 
-    @Test func base64IsWhatAppsSend() throws {
+    @Test("Base64 is what apps send")
+    func base64() throws {
         let factory = try ReceiptFactory(authority: SimulatorAuthority.shared.get())
         let text = try factory.base64(.sample())
         let receipt = try #require(Data(base64Encoded: text))
@@ -44,7 +46,8 @@ struct ReceiptFactoryTests {
         #expect(!text.contains("\n"))
     }
 
-    @Test func limitsAreKept() throws {
+    @Test("Limits are kept")
+    func limits() throws {
         let factory = try ReceiptFactory(authority: SimulatorAuthority.shared.get())
         #expect(throws: ReceiptFactoryError.tooLarge(limit: ReceiptFactory.sizeLimit)) {
             try factory.receipt(.sample(targetSize: ReceiptFactory.sizeLimit + 1))

@@ -4,7 +4,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct ReceiptPayloadTests {
-    @Test func whatIsWrittenIsRead() throws {
+    @Test("A payload that is written is read")
+    func roundTrip() throws {
         var refunded = SimulatedPurchase.gems("2")
         refunded.cancelledAt = now
         refunded.cancellationReason = "1"
@@ -22,8 +23,8 @@ struct ReceiptPayloadTests {
         #expect(try ReceiptPayload.receipt(from: payload[...]) == receipt)
     }
 
-    @Test(arguments: SimulatedPurchase.Placement.allCases)
-    func placementsAreKept(placement: SimulatedPurchase.Placement) throws {
+    @Test("Placements are kept", arguments: SimulatedPurchase.Placement.allCases)
+    func placements(placement: SimulatedPurchase.Placement) throws {
         var purchase = SimulatedPurchase.gems()
         purchase.placement = placement
         let payload = ReceiptPayload.bytes(of: .sample([purchase]), fillingTo: nil)
@@ -32,28 +33,32 @@ struct ReceiptPayloadTests {
         #expect(isInReceipt == (placement != .latestReceiptInfo))
     }
 
-    @Test(arguments: ReceiptEnvironment.allCases)
-    func everyEnvironmentHasTheAttributesAppleDocuments(environment: ReceiptEnvironment) throws {
+    @Test("Every environment has the attributes that Apple documents", arguments: ReceiptEnvironment.allCases)
+    func environments(environment: ReceiptEnvironment) throws {
         let payload = ReceiptPayload.bytes(of: .sample(environment), fillingTo: nil)
         #expect(try types(of: payload).isSuperset(of: [0, 2, 3, 4, 5, 12, 17, 18, 19]))
         #expect(try types(of: payload).contains(21) == (environment == .xcode))
         #expect(try ReceiptPayload.receipt(from: payload[...]).environment == environment)
     }
 
-    @Test func aStandingPurchaseHasAnEmptyCancellationDate() throws {
+    @Test("A standing purchase has an empty cancellation date")
+    func standing() throws {
         let payload = ReceiptPayload.bytes(of: .sample(), fillingTo: nil)
         let purchase = try #require(try attributes(of: payload).first { $0.type == 17 })
         let cancellation = try #require(try attributes(of: Array(purchase.value)).first { $0.type == 1712 })
         #expect(Array(cancellation.value) == [0x16, 0x00])
     }
 
-    @Test func aReceiptMayHoldNoPurchase() throws {
+    @Test("A receipt may hold no purchase")
+    func noPurchase() throws {
         let payload = ReceiptPayload.bytes(of: .sample([]), fillingTo: nil)
         #expect(try ReceiptPayload.receipt(from: payload[...]).purchases.isEmpty)
     }
 
-    @Test(arguments: [[], [0x30, 0x00], [0x31, 0x00], [0x31, 0x02, 0x05, 0x00]] as [[UInt8]])
-    func otherBytesAreNoPayload(bytes: [UInt8]) {
+    @Test(
+        "Other bytes are no payload",
+        arguments: [[], [0x30, 0x00], [0x31, 0x00], [0x31, 0x02, 0x05, 0x00]] as [[UInt8]])
+    func noPayload(bytes: [UInt8]) {
         #expect(throws: (any Error).self) { try ReceiptPayload.receipt(from: bytes[...]) }
     }
 

@@ -4,7 +4,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct BehaviourTests {
-    @Test func membersMayBeLeftOut() throws {
+    @Test("Members may be left out")
+    func defaults() throws {
         #expect(try read("{}") == Behaviour())
         #expect(try read("{\"outage\":\"closed\"}") == Behaviour(outage: .closed))
         #expect(

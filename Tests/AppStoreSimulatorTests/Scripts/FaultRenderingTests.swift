@@ -5,12 +5,14 @@ import Testing
 @testable import AppStoreSimulator
 
 struct FaultRenderingTests {
-    @Test func noFaultAndADelayGiveTheAnswer() {
+    @Test("No fault and a delay give the answer")
+    func noFault() {
         #expect(act(nil) == .reply(real))
         #expect(act(.delay(milliseconds: 5)) == .reply(real))
     }
 
-    @Test func aStatusHasItsFlagInEitherSpellingOrNone() {
+    @Test("A status has its flag in either spelling, or none")
+    func statusFlags() {
         #expect(body(.status(code: 21009)) == "{\"status\":21009}")
         #expect(body(.status(code: 21104, isRetryable: true)) == "{\"status\":21104,\"is_retryable\":true}")
         #expect(
@@ -18,7 +20,8 @@ struct FaultRenderingTests {
                 == "{\"status\":21104,\"is-retryable\":false}")
     }
 
-    @Test func httpFaultsHaveTheirCodesAndHeaders() {
+    @Test("HTTP faults have their codes and headers")
+    func http() {
         #expect(reply(.http(code: 502))?.status == 502)
         #expect(reply(.apiError(code: 4_040_002))?.status == 404)
         #expect(reply(.rateLimited(retryAfter: "1795237153000"))?.status == 429)
@@ -31,7 +34,8 @@ struct FaultRenderingTests {
                 == HeaderField("Location", "https://127.0.0.1:1/"))
     }
 
-    @Test func bodiesThatAreNoAnswers() {
+    @Test("Bodies may be no answers")
+    func wrongBodies() {
         #expect(reply(.html)?.fields.first?.value == "text/html; charset=UTF-8")
         #expect(reply(.html)?.status == 200)
         #expect(reply(.empty) == .json([]))
@@ -40,11 +44,13 @@ struct FaultRenderingTests {
         #expect(act(.cutOff) == .cutOff(real))
     }
 
-    @Test func anAnswerWithoutPurchasesIsAskedFor() {
+    @Test("An answer without purchases is asked for")
+    func noPurchases() {
         #expect(body(.withoutPurchases) == "without")
     }
 
-    @Test func connectionsAreTreatedAsTold() {
+    @Test("Connections are treated as told")
+    func connections() {
         #expect(act(.drip(bytes: 0, everyMilliseconds: 0)) == .drip(real, bytes: 1, every: .milliseconds(1)))
         #expect(act(.reset) == .reset)
         #expect(act(.close) == .close)

@@ -4,19 +4,22 @@ import Testing
 @testable import AppStoreSimulator
 
 struct LatencyTests {
-    @Test func fixedLatenciesAreFixedAndNeverNegative() {
+    @Test("Fixed latencies are fixed and never negative")
+    func fixed() {
         #expect(Set(draw(.none)) == [0])
         #expect(Set(draw(.fixed(milliseconds: 250))) == [250])
         #expect(Set(draw(.fixed(milliseconds: -1))) == [0])
     }
 
-    @Test func uniformLatenciesFillTheirRange() {
+    @Test("Uniform latencies fill their range")
+    func uniform() {
         let drawn = draw(.uniform(from: 10, through: 19))
         #expect(Set(drawn) == Set(10...19))
         #expect(Set(draw(.uniform(from: 9, through: 1))) == [9])
     }
 
-    @Test func lognormalLatenciesHaveTheirMedianAndTail() {
+    @Test("Lognormal latencies have their median and tail")
+    func lognormal() {
         let drawn = draw(.lognormal(median: 250, p99: 2000, limit: 20_000)).sorted()
         #expect(abs(drawn[drawn.count / 2] - 250) < 15)
         #expect(abs(drawn[drawn.count * 99 / 100] - 2000) < 400)
@@ -24,7 +27,8 @@ struct LatencyTests {
         #expect(Set(draw(.lognormal(median: 0, p99: 0, limit: 0))) == [0])
     }
 
-    @Test func aSeedGivesTheSameLatencies() {
+    @Test("A seed gives the same latencies")
+    func seed() {
         #expect(draw(.uniform(from: 0, through: 9)) == draw(.uniform(from: 0, through: 9)))
     }
 

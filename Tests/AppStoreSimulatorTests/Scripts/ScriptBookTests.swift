@@ -4,7 +4,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct ScriptBookTests {
-    @Test func aScriptIsPlayedInOrderAndThenOver() throws {
+    @Test("A script is played in order, and then is over")
+    func order() throws {
         var book = ScriptBook(seed: 1)
         try book.append([.reset, .html], to: "1")
         try book.append([.hang], to: "1")
@@ -12,21 +13,24 @@ struct ScriptBookTests {
         #expect(played == [.reset, .html, .hang, nil])
     }
 
-    @Test func otherTransactionsAreLeftAlone() throws {
+    @Test("Other transactions are left alone")
+    func others() throws {
         var book = ScriptBook(seed: 1)
         try book.append([.reset], to: "1")
         #expect(book.next(forCallAbout: ["2"], in: .production).fault == nil)
         #expect(book.next(forCallAbout: ["1"], in: .sandbox).fault == .reset)
     }
 
-    @Test func aBehaviourBelongsToItsEnvironment() {
+    @Test("A behaviour belongs to its environment")
+    func environments() {
         var book = ScriptBook(seed: 1)
         book.set(Behaviour(latency: .fixed(milliseconds: 7), faults: [.init(1, .empty)]), for: .production)
         #expect(book.next(forCallAbout: [], in: .production) == .init(delayMilliseconds: 7, fault: .empty))
         #expect(book.next(forCallAbout: [], in: .sandbox) == .init())
     }
 
-    @Test func sharesStrikeAsOftenAsTheySay() {
+    @Test("Shares strike as often as they say")
+    func shares() {
         var book = ScriptBook(seed: 1)
         book.set(Behaviour(faults: [.init(0.1, .reset), .init(0.3, .html)]), for: .production)
         let struck = (0..<10_000).map { _ in book.next(forCallAbout: [], in: .production).fault }
@@ -34,7 +38,8 @@ struct ScriptBookTests {
         #expect(abs(struck.count { $0 == .html } - 3000) < 150)
     }
 
-    @Test func aSeedGivesTheSameCourse() {
+    @Test("A seed gives the same course")
+    func seed() {
         func course(_ seed: UInt64) -> [Fault?] {
             var book = ScriptBook(seed: seed)
             book.set(Behaviour(faults: [.init(0.5, .reset)]), for: .production)
@@ -44,14 +49,16 @@ struct ScriptBookTests {
         #expect(course(1) != course(2))
     }
 
-    @Test func aScriptedDelayComesOnTopOfTheLatency() throws {
+    @Test("A scripted delay comes on top of the latency")
+    func delay() throws {
         var book = ScriptBook(seed: 1)
         book.set(Behaviour(latency: .fixed(milliseconds: 7)), for: .production)
         try book.append([.delay(milliseconds: 5)], to: "1")
         #expect(book.next(forCallAbout: ["1"], in: .production).delayMilliseconds == 12)
     }
 
-    @Test func scriptsComeBeforeShares() throws {
+    @Test("Scripts come before shares")
+    func precedence() throws {
         var book = ScriptBook(seed: 1)
         book.set(Behaviour(faults: [.init(1, .empty)]), for: .production)
         try book.append([.reset], to: "1")
@@ -59,13 +66,15 @@ struct ScriptBookTests {
         #expect(played == [.reset, .empty])
     }
 
-    @Test func aScriptHasALimit() throws {
+    @Test("A script has a limit")
+    func limit() throws {
         var book = ScriptBook(seed: 1)
         try book.append([Fault](repeating: .reset, count: ScriptBook.faultLimit), to: "1")
         #expect(throws: ScriptBook.Full.faults(limit: ScriptBook.faultLimit)) { try book.append([.html], to: "1") }
     }
 
-    @Test func clearingForgetsEverything() throws {
+    @Test("Clearing forgets everything")
+    func clearing() throws {
         var book = ScriptBook(seed: 1)
         book.set(Behaviour(outage: .closed), for: .production)
         try book.append([.reset], to: "1")

@@ -4,7 +4,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct StatisticsTests {
-    @Test func peaksStayWhenTheirCauseIsOver() {
+    @Test("Peaks stay when their cause is over")
+    func peaks() {
         var statistics = Statistics()
         statistics.requestStarted()
         statistics.requestStarted()
@@ -17,7 +18,8 @@ struct StatisticsTests {
         #expect(statistics.connectionsPeak == 1)
     }
 
-    @Test func transactionsAreCountedUpToALimit() {
+    @Test("Transactions are counted up to a limit")
+    func transactions() {
         var statistics = Statistics()
         let all = (0...Statistics.transactionLimit).map { TransactionID("\($0)") }
         statistics.count(callAbout: all)
@@ -27,7 +29,8 @@ struct StatisticsTests {
         #expect(statistics.callsNotKept == 1)
     }
 
-    @Test func environmentsAreCountedApart() {
+    @Test("Environments are counted apart")
+    func environments() {
         var statistics = Statistics()
         statistics.count(in: .sandbox) { $0.calls += 1 }
         #expect(statistics.production.calls == 0)

@@ -13,62 +13,73 @@ struct BearerTokenTests {
     }
     private let app: BundleID = "com.example.game"
 
-    @Test func aFreshTokenNamesItsApp() throws {
+    @Test("A fresh token names its app")
+    func fresh() throws {
         #expect(try check(token()) == app)
     }
 
-    @Test func aTokenOfAnHourIsTakenToItsLastSecond() throws {
+    @Test("A token of an hour is taken to its last second")
+    func lifetime() throws {
         let token = try key.token(bundleID: app, issuedAt: now, lifetime: .seconds(3600))
         #expect(try check(token) == app)
         #expect(try check(token, now: now.advanced(by: .seconds(3599))) == app)
         #expect(throws: BearerToken.Refusal.expired) { try check(token, now: now.advanced(by: .seconds(3600))) }
     }
 
-    @Test func aTokenMayNotLiveLongerThanAnHour() throws {
+    @Test("A token may not live longer than an hour")
+    func longLife() throws {
         let token = try key.token(bundleID: app, issuedAt: now, lifetime: .seconds(3601))
         #expect(throws: BearerToken.Refusal.livesTooLong) { try check(token) }
     }
 
-    @Test func aClientsClockMayBeAMinuteAhead() throws {
+    @Test("A client's clock may be a minute ahead")
+    func clock() throws {
         let soon = try key.token(bundleID: app, issuedAt: now.advanced(by: .seconds(60)))
         let late = try key.token(bundleID: app, issuedAt: now.advanced(by: .seconds(61)))
         #expect(try check(soon) == app)
         #expect(throws: BearerToken.Refusal.issuedInTheFuture) { try check(late) }
     }
 
-    @Test(arguments: [
-        ("alg", "\"none\"", BearerToken.Refusal.wrongAlgorithm), ("alg", "\"HS256\"", .wrongAlgorithm),
-        ("typ", "\"JWS\"", .wrongAlgorithm), ("kid", "\"OTHER\"", .unknownKey), ("kid", "7", .unreadable),
-    ])
-    func aHeaderThatIsNotApplesIsRefused(member: String, json: String, refusal: BearerToken.Refusal) throws {
+    @Test(
+        "A header that is not Apple's is refused",
+        arguments: [
+            ("alg", "\"none\"", BearerToken.Refusal.wrongAlgorithm), ("alg", "\"HS256\"", .wrongAlgorithm),
+            ("typ", "\"JWS\"", .wrongAlgorithm), ("kid", "\"OTHER\"", .unknownKey), ("kid", "7", .unreadable),
+        ])
+    func headers(member: String, json: String, refusal: BearerToken.Refusal) throws {
         let token = try token(header: [.set(name: member, json: json)])
         #expect(throws: refusal) { try check(token) }
     }
 
-    @Test(arguments: [
-        ("iss", "\"other\"", BearerToken.Refusal.unknownKey), ("aud", "\"appstoreconnect-v2\"", .wrongAudience),
-        ("exp", "\"soon\"", .unreadable),
-    ])
-    func claimsThatAreNotApplesAreRefused(member: String, json: String, refusal: BearerToken.Refusal) throws {
+    @Test(
+        "Claims that are not Apple's are refused",
+        arguments: [
+            ("iss", "\"other\"", BearerToken.Refusal.unknownKey), ("aud", "\"appstoreconnect-v2\"", .wrongAudience),
+            ("exp", "\"soon\"", .unreadable),
+        ])
+    func claims(member: String, json: String, refusal: BearerToken.Refusal) throws {
         let token = try token(claims: [.set(name: member, json: json)])
         #expect(throws: refusal) { try check(token) }
     }
 
-    @Test(arguments: ["iss", "iat", "exp", "aud", "bid"])
-    func everyClaimIsAskedFor(member: String) throws {
+    @Test("Every claim is asked for", arguments: ["iss", "iat", "exp", "aud", "bid"])
+    func missingClaims(member: String) throws {
         let token = try token(claims: [.remove(name: member)])
         #expect(throws: BearerToken.Refusal.unreadable) { try check(token) }
     }
 
-    @Test func anotherKeysSignatureIsRefused() throws {
+    @Test("Another key's signature is refused")
+    func otherKey() throws {
         let names: [MemberChange] = [.set(name: "kid", json: "\"\(key.keyID)\"")]
         let token = try ServerAPIKey().token(
             bundleID: app, issuedAt: now, header: names, claims: [.set(name: "iss", json: "\"\(key.issuerID)\"")])
         #expect(throws: BearerToken.Refusal.wrongSignature) { try check(token) }
     }
 
-    @Test(arguments: ["", "a.b", "a.b.c", "..", String(repeating: "a", count: 5000)])
-    func whatIsNoTokenIsRefused(text: String) {
+    @Test(
+        "A text that is no token is refused",
+        arguments: ["", "a.b", "a.b.c", "..", String(repeating: "a", count: 5000)])
+    func noToken(text: String) {
         #expect(throws: BearerToken.Refusal.unreadable) { try check(text) }
     }
 

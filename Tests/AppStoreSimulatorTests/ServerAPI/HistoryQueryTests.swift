@@ -4,8 +4,10 @@ import Testing
 @testable import AppStoreSimulator
 
 struct HistoryQueryTests {
-    @Test(arguments: [("", "0"), ("sort=ASCENDING&", "0"), ("sort=DESCENDING&", "44")])
-    func pagesOfTwentyShowEverythingOnce(query: String, first: String) throws {
+    @Test(
+        "Pages of twenty show everything once",
+        arguments: [("", "0"), ("sort=ASCENDING&", "0"), ("sort=DESCENDING&", "44")])
+    func pages(query: String, first: String) throws {
         let history = try history(45)
         var bookmark = ""
         var seen: [String] = []
@@ -24,7 +26,8 @@ struct HistoryQueryTests {
         #expect(Set(seen).count == 45)
     }
 
-    @Test func aPageBehindTheLastIsEmpty() throws {
+    @Test("A page behind the last is empty")
+    func behindLast() throws {
         let history = try history(1)
         let last = try page("", of: history)
         let behind = try page("revision=\(last.bookmark)", of: history)
@@ -33,13 +36,15 @@ struct HistoryQueryTests {
         #expect(behind.bookmark == last.bookmark)
     }
 
-    @Test(arguments: [
-        ("productId=com.example.game.vip", ["1"]), ("productType=AUTO_RENEWABLE", ["1"]),
-        ("productType=AUTO_RENEWABLE&productType=CONSUMABLE", ["0", "1", "2"]), ("revoked=true", ["2"]),
-        ("revoked=false", ["0", "1"]), ("inAppOwnershipType=FAMILY_SHARED", []),
-        ("startDate=\(now.milliseconds - day)", ["0", "2"]), ("endDate=\(now.milliseconds - day)", ["1"]),
-    ])
-    func filtersLeaveTheRestOut(query: String, ids: [String]) throws {
+    @Test(
+        "Filters leave the rest out",
+        arguments: [
+            ("productId=com.example.game.vip", ["1"]), ("productType=AUTO_RENEWABLE", ["1"]),
+            ("productType=AUTO_RENEWABLE&productType=CONSUMABLE", ["0", "1", "2"]), ("revoked=true", ["2"]),
+            ("revoked=false", ["0", "1"]), ("inAppOwnershipType=FAMILY_SHARED", []),
+            ("startDate=\(now.milliseconds - day)", ["0", "2"]), ("endDate=\(now.milliseconds - day)", ["1"]),
+        ])
+    func filters(query: String, ids: [String]) throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.gems("0"), customer: "c")))
         try table.register(Registration(.sample(.month("1", original: "1", endsInDays: 3), customer: "c")))
@@ -49,15 +54,17 @@ struct HistoryQueryTests {
         #expect(try page(query, of: #require(history)).ids == ids)
     }
 
-    @Test(arguments: [
-        ("sort=UP", ServerAPIError.invalidSort), ("revision=!", .invalidRequestRevision),
-        ("revision=eDc", .invalidRequestRevision), ("revision=YXg", .invalidRequestRevision),
-        ("revision=ZDc", .invalidRequestRevision), ("startDate=today", .invalidStartDate),
-        ("endDate=x", .invalidEndDate), ("startDate=2&endDate=1", .startDateAfterEndDate),
-        ("productType=GIFT", .invalidProductType), ("inAppOwnershipType=MINE", .invalidOwnership),
-        ("revoked=perhaps", .invalidRevoked),
-    ])
-    func badParametersHaveTheirError(query: String, error: ServerAPIError) {
+    @Test(
+        "Bad parameters have their error",
+        arguments: [
+            ("sort=UP", ServerAPIError.invalidSort), ("revision=!", .invalidRequestRevision),
+            ("revision=eDc", .invalidRequestRevision), ("revision=YXg", .invalidRequestRevision),
+            ("revision=ZDc", .invalidRequestRevision), ("startDate=today", .invalidStartDate),
+            ("endDate=x", .invalidEndDate), ("startDate=2&endDate=1", .startDateAfterEndDate),
+            ("productType=GIFT", .invalidProductType), ("inAppOwnershipType=MINE", .invalidOwnership),
+            ("revoked=perhaps", .invalidRevoked),
+        ])
+    func badParameters(query: String, error: ServerAPIError) {
         #expect(throws: error) { try HistoryQuery(QueryItems(query)) }
     }
 

@@ -13,7 +13,8 @@ struct KeyRingTests {
         key = try ServerAPIKey()
     }
 
-    @Test func onlyBearersAreRead() throws {
+    @Test("Only bearers are read")
+    func bearers() throws {
         var ring = try ring()
         let token = try key.token(bundleID: "a", issuedAt: now)
         #expect(try ring.app(of: "Bearer \(token)", now: now) == "a")
@@ -22,7 +23,8 @@ struct KeyRingTests {
         }
     }
 
-    @Test func aTokenThatWasGoodStillExpires() throws {
+    @Test("A token that was good still expires")
+    func expiry() throws {
         var ring = try ring()
         let authorization = "Bearer \(try key.token(bundleID: "a", issuedAt: now))"
         #expect(try ring.app(of: authorization, now: now) == "a")
@@ -31,7 +33,8 @@ struct KeyRingTests {
         }
     }
 
-    @Test func aTokenThatWasGoodIsCheckedAgainWhenItsKeyIsReplaced() throws {
+    @Test("A token that was good is checked again when its key is replaced")
+    func replacedKey() throws {
         var ring = try ring()
         let authorization = "Bearer \(try key.token(bundleID: "a", issuedAt: now))"
         #expect(try ring.app(of: authorization, now: now) == "a")
@@ -39,7 +42,8 @@ struct KeyRingTests {
         #expect(throws: BearerToken.Refusal.wrongSignature) { try ring.app(of: authorization, now: now) }
     }
 
-    @Test func keysHaveALimit() throws {
+    @Test("Keys have a limit")
+    func limit() throws {
         var ring = KeyRing()
         let publicKey = key.privateKey.publicKey
         for number in 0..<KeyRing.keyLimit { try ring.accept(publicKey, issuerID: "i", keyID: "\(number)") }

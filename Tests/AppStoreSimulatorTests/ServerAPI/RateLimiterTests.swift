@@ -6,7 +6,8 @@ import Testing
 struct RateLimiterTests {
     private let second = RateLimit(calls: 20, window: .seconds(1))
 
-    @Test func callsBeyondALimitWaitForTheNextWindow() {
+    @Test("Calls beyond a limit wait for the next window")
+    func window() {
         var limiter = RateLimiter([second])
         let within = (0..<20).map { _ in limiter.admit("a", .transaction, in: .production, now: now) }
         #expect(within.allSatisfy { $0 == nil })
@@ -15,7 +16,8 @@ struct RateLimiterTests {
         #expect(limiter.admit("a", .transaction, in: .production, now: next) == nil)
     }
 
-    @Test func appsEndpointsAndEnvironmentsAreCountedApart() {
+    @Test("Apps, endpoints and environments are counted apart")
+    func apart() {
         var limiter = RateLimiter([RateLimit(calls: 1, window: .seconds(1))])
         #expect(limiter.admit("a", .transaction, in: .production, now: now) == nil)
         #expect(limiter.admit("b", .transaction, in: .production, now: now) == nil)
@@ -24,13 +26,15 @@ struct RateLimiterTests {
         #expect(limiter.admit("a", .transaction, in: .production, now: now) != nil)
     }
 
-    @Test func theSandboxTakesATenth() {
+    @Test("The sandbox takes a tenth")
+    func sandbox() {
         var limiter = RateLimiter([second])
         let admitted = (0..<20).count { _ in limiter.admit("a", .transaction, in: .sandbox, now: now) == nil }
         #expect(admitted == 2)
     }
 
-    @Test func everyLimitHolds() {
+    @Test("Every limit holds")
+    func limits() {
         var limiter = RateLimiter([second, RateLimit(calls: 21, window: .seconds(3600))])
         let admitted = (0..<3).map { round in
             (0..<20).count { _ in
@@ -40,12 +44,14 @@ struct RateLimiterTests {
         #expect(admitted == [20, 1, 0])
     }
 
-    @Test func withoutALimitEverythingPasses() {
+    @Test("Without a limit everything passes")
+    func noLimits() {
         var limiter = RateLimiter([])
         #expect((0..<1000).allSatisfy { _ in limiter.admit("a", .history, in: .sandbox, now: now) == nil })
     }
 
-    @Test func countersHaveALimitAndComeFreeWithTheirWindows() {
+    @Test("Counters have a limit, and come free with their windows")
+    func counters() {
         var limiter = RateLimiter([second])
         for number in 0..<RateLimiter.counterLimit {
             #expect(limiter.admit(BundleID("\(number)"), .history, in: .production, now: now) == nil)

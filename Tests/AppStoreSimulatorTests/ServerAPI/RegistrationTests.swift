@@ -4,7 +4,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct RegistrationTests {
-    @Test func theStatusFollowsFromTheDates() {
+    @Test("The status follows from the dates")
+    func status() {
         var refunded = SimulatedPurchase.month("3", original: "3", endsInDays: 1)
         refunded.cancelledAt = now
         let running = SimulatedPurchase.month("1", original: "1", endsInDays: 1)
@@ -15,7 +16,8 @@ struct RegistrationTests {
         #expect(Registration(.sample(over), status: .billingRetry).status(now: now) == .billingRetry)
     }
 
-    @Test func aRenewalSaysWhetherTheSubscriptionGoesOn() throws {
+    @Test("A renewal says whether the subscription goes on")
+    func renewals() throws {
         let running = try renewal(.month("1", original: "1", endsInDays: 1))
         #expect(running["autoRenewStatus"] as? Int == 1)
         #expect(running["renewalDate"] as? Int64 == now.milliseconds + day)

@@ -5,7 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct ServerAPIKeyTests {
-    @Test func theFileIsPKCS8ForItsOwnerOnly() throws {
+    @Test("The file is PKCS #8, for its owner only")
+    func file() throws {
         try withTemporaryFolder { folder in
             let key = try ServerAPIKey()
             let file = folder.appending(path: "AuthKey.p8")
@@ -20,7 +21,8 @@ struct ServerAPIKeyTests {
         }
     }
 
-    @Test func aFileThatIsThereStays() throws {
+    @Test("A file that is there stays")
+    func existingFile() throws {
         try withTemporaryFolder { folder in
             let file = folder.appending(path: "AuthKey.p8")
             try Data("mine".utf8).write(to: file)
@@ -29,7 +31,8 @@ struct ServerAPIKeyTests {
         }
     }
 
-    @Test func namesHaveApplesForms() throws {
+    @Test("Names have Apple's forms")
+    func names() throws {
         let key = try ServerAPIKey()
         let other = try ServerAPIKey()
         #expect(UUID(uuidString: key.issuerID) != nil)
@@ -37,7 +40,8 @@ struct ServerAPIKeyTests {
         #expect(key.keyID != other.keyID)
     }
 
-    @Test func openSSLReadsTheKey() throws {
+    @Test("OpenSSL reads the key")
+    func openSSL() throws {
         try withTemporaryFolder { folder in
             let file = folder.appending(path: "AuthKey.p8")
             try ServerAPIKey().save(to: file.path)

@@ -13,7 +13,8 @@ struct ServerAPIServiceTests {
         key = try ServerAPIKey()
     }
 
-    @Test func aTransactionIsAnsweredSigned() throws {
+    @Test("A transaction is answered signed")
+    func signed() throws {
         try withSimulator(accept) { simulator, endpoints in
             try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .production)
             let answer = try get("/inApps/v1/transactions/7", from: endpoints.production())
@@ -32,7 +33,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func productionAndSandboxKnowTheirOwn() throws {
+    @Test("Production and sandbox know their own")
+    func environments() throws {
         try withSimulator(accept) { simulator, endpoints in
             try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .sandbox)
             let missing = try get("/inApps/v1/transactions/7", from: endpoints.production())
@@ -43,7 +45,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func callsWithoutAGoodTokenAreUnauthenticated() throws {
+    @Test("Calls without a good token are unauthenticated")
+    func noToken() throws {
         try withSimulator(accept) { simulator, endpoints in
             let client = try endpoints.production()
             let path = "/inApps/v1/transactions/7"
@@ -58,7 +61,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func aKeyMayBeAcceptedLater() throws {
+    @Test("A key may be accepted later")
+    func lateKey() throws {
         try withSimulator { simulator, endpoints in
             let client = try endpoints.production()
             #expect(try get("/inApps/v1/transactions/7", from: client).code == 401)
@@ -75,15 +79,17 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test(arguments: [
-        ("GET", "/inApps/v1/transactions/abc", 400, 4_000_006),
-        ("GET", "/inApps/v1/transactions/%2e%2e", 400, 4_000_006),
-        ("GET", "/inApps/v1/transactions/7/finish", 404, nil), ("POST", "/inApps/v1/transactions/7", 405, nil),
-        ("GET", "/inApps/v2/history/7?sort=UP", 400, 4_000_021),
-        ("GET", "/inApps/v1/subscriptions/7?status=9", 400, 4_000_031),
-        ("GET", "/inApps/v1/subscriptions/7", 404, 4_040_010),
-    ])
-    func callsThatAreNoneAreRefused(method: String, path: String, code: Int, errorCode: Int?) throws {
+    @Test(
+        "Calls that are none are refused",
+        arguments: [
+            ("GET", "/inApps/v1/transactions/abc", 400, 4_000_006),
+            ("GET", "/inApps/v1/transactions/%2e%2e", 400, 4_000_006),
+            ("GET", "/inApps/v1/transactions/7/finish", 404, nil), ("POST", "/inApps/v1/transactions/7", 405, nil),
+            ("GET", "/inApps/v2/history/7?sort=UP", 400, 4_000_021),
+            ("GET", "/inApps/v1/subscriptions/7?status=9", 400, 4_000_031),
+            ("GET", "/inApps/v1/subscriptions/7", 404, 4_040_010),
+        ])
+    func refused(method: String, path: String, code: Int, errorCode: Int?) throws {
         try withSimulator(accept) { _, endpoints in
             let token = try key.token(bundleID: "com.example.game", issuedAt: now)
             let answer = try endpoints.production()
@@ -93,7 +99,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func anAppThatIsNotThereIsNotFound() throws {
+    @Test("An app that is not there is not found")
+    func noApp() throws {
         try withSimulator({
             accept(&$0)
             $0.apps = ["com.example.other"]
@@ -104,7 +111,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func aFreshTransactionIsFoundAfterAWhile() throws {
+    @Test("A fresh transaction is found after a while")
+    func delay() throws {
         try withSimulator(accept) { simulator, endpoints in
             try simulator.register(Registration(.sample(.gems("7")), appearance: .afterCalls(count: 2)))
             let client = try endpoints.production()
@@ -115,7 +123,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func aRefundShowsInTheNextAnswer() throws {
+    @Test("A refund shows in the next answer")
+    func refund() throws {
         try withSimulator(accept) { simulator, endpoints in
             try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .production)
             let client = try endpoints.production()
@@ -128,7 +137,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func aHistoryComesInPages() throws {
+    @Test("A history comes in pages")
+    func pages() throws {
         try withSimulator(accept) { simulator, endpoints in
             for number in 1...21 {
                 try simulator.register(Registration(.sample(.gems(.init("\(number)")), customer: "c")))
@@ -147,7 +157,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func subscriptionsHaveTheirStatus() throws {
+    @Test("Subscriptions have their status")
+    func statuses() throws {
         try withSimulator(accept) { simulator, endpoints in
             let purchases: [SimulatedPurchase] = [
                 .month("1", original: "1", endsInDays: -29), .month("2", original: "1", endsInDays: 1),
@@ -168,7 +179,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func limitsAreEnforced() throws {
+    @Test("Limits are enforced")
+    func limits() throws {
         try withSimulator({
             accept(&$0)
             $0.rateLimits = [RateLimit(calls: 2, window: .seconds(1))]
@@ -183,7 +195,8 @@ struct ServerAPIServiceTests {
         }
     }
 
-    @Test func aScriptIsPlayedBeforeTheAnswer() throws {
+    @Test("A script is played before the answer")
+    func script() throws {
         try withSimulator(accept) { simulator, endpoints in
             try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .production)
             try simulator.script(

@@ -6,7 +6,8 @@ import Testing
 struct TransactionTableTests {
     private let app: BundleID = "com.example.game"
 
-    @Test func aTransactionIsKnownInItsAppAndEnvironmentOnly() throws {
+    @Test("A transaction is known in its app and environment only")
+    func known() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.gems("7"), .sandbox)))
         #expect(table.transaction("7", of: app, in: .sandbox, now: now) != nil)
@@ -15,14 +16,16 @@ struct TransactionTableTests {
         #expect(table.transaction("8", of: app, in: .sandbox, now: now) == nil)
     }
 
-    @Test func aTransactionAppearsAfterSoManyCalls() throws {
+    @Test("A transaction appears after so many calls")
+    func afterCalls() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.gems("7")), appearance: .afterCalls(count: 2)))
         let found = (0..<4).map { _ in table.transaction("7", of: app, in: .production, now: now) != nil }
         #expect(found == [false, false, true, true])
     }
 
-    @Test func aTransactionAppearsAtItsMoment() throws {
+    @Test("A transaction appears at its moment")
+    func atMoment() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.gems("7")), appearance: .from(milliseconds: now.milliseconds)))
         let before = Timestamp(milliseconds: now.milliseconds - 1)
@@ -30,7 +33,8 @@ struct TransactionTableTests {
         #expect(table.transaction("7", of: app, in: .production, now: now) != nil)
     }
 
-    @Test func aHistoryIsACustomersInOrderOfChange() throws {
+    @Test("A history is a customer's, in order of change")
+    func histories() throws {
         var table = TransactionTable()
         for id in ["3", "1", "2"] { try table.register(Registration(.sample(.gems(.init(id)), customer: "c"))) }
         try table.register(Registration(.sample(.gems("9"), customer: "d")))
@@ -41,14 +45,16 @@ struct TransactionTableTests {
         #expect(history("8", in: &table) == nil)
     }
 
-    @Test func aHistoryIsFoundByTheOriginalTransaction() throws {
+    @Test("A history is found by the original transaction")
+    func byOriginal() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.month("2", original: "1", endsInDays: 3))))
         #expect(history("1", in: &table) == ["2"])
         #expect(table.transaction("1", of: app, in: .production, now: now) == nil)
     }
 
-    @Test func aHistoryLacksWhatHasNotAppeared() throws {
+    @Test("A history lacks what has not appeared")
+    func absent() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.gems("1"), customer: "c")))
         try table.register(Registration(.sample(.gems("2"), customer: "c"), appearance: .afterCalls(count: 1)))
@@ -57,7 +63,8 @@ struct TransactionTableTests {
         #expect(history("2", in: &table) == ["1", "2"])
     }
 
-    @Test func aTransactionRegisteredAgainIsReplaced() throws {
+    @Test("A transaction registered again is replaced")
+    func replaced() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.gems("1"), customer: "c")))
         try table.register(Registration(.sample(.gems("1"), customer: "d")))
@@ -66,7 +73,8 @@ struct TransactionTableTests {
         #expect(history("2", in: &table) == ["2"])
     }
 
-    @Test func anOriginalTransactionLeadsToThoseThatStillNameIt() throws {
+    @Test("An original transaction leads to those that still name it")
+    func original() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.month("2", original: "1", endsInDays: 3), customer: "c")))
         try table.register(Registration(.sample(.month("3", original: "1", endsInDays: 3), customer: "d")))
@@ -78,7 +86,8 @@ struct TransactionTableTests {
         #expect(history("9", in: &table) == ["2", "3"])
     }
 
-    @Test func aRefundIsKept() throws {
+    @Test("A refund is kept")
+    func refund() throws {
         var table = TransactionTable()
         try table.register(Registration(.sample(.gems("1"))))
         #expect(table.revoke("1", in: .production, at: now, reason: "1") == true)
@@ -88,7 +97,8 @@ struct TransactionTableTests {
         #expect(table.revoke("1", in: .sandbox, at: now, reason: "1") == false)
     }
 
-    @Test func aCustomerHasALimit() throws {
+    @Test("A customer has a limit")
+    func limit() throws {
         var table = TransactionTable()
         for number in 0..<TransactionTable.customerLimit {
             try table.register(Registration(.sample(.gems(.init("\(number)")), customer: "c")))

@@ -3,19 +3,20 @@ import Testing
 @testable import AppStoreSimulator
 
 struct Base64URLTests {
-    @Test func theURLsAlphabetIsUsedWithoutPadding() {
+    @Test("The URL's alphabet is used without padding")
+    func alphabet() {
         #expect(Base64URL.encode([0xfb, 0xff, 0xbf, 0x01]) == "-_-_AQ")
         #expect(Base64URL.encode([]) == "")
     }
 
-    @Test(arguments: 0..<10)
-    func whatIsEncodedIsDecoded(count: Int) {
+    @Test("Bytes that are encoded are decoded", arguments: 0..<10)
+    func roundTrip(count: Int) {
         let bytes = Array((0..<count).map { UInt8(truncatingIfNeeded: 250 + $0) })
         #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
     }
 
-    @Test(arguments: ["+/+/", "AQ==", "A", "A A", "*"])
-    func anythingElseIsRefused(text: String) {
+    @Test("Anything else is refused", arguments: ["+/+/", "AQ==", "A", "A A", "*"])
+    func refused(text: String) {
         #expect(Base64URL.decode(text) == nil)
     }
 }

@@ -13,7 +13,8 @@ struct SignedTransactionFactoryTests {
         factory = SignedTransactionFactory(authority: authority)
     }
 
-    @Test func theSignatureIsTheLeafsAndTheChainIsTheRoots() throws {
+    @Test("The signature is the leaf's, and the chain is the root's")
+    func signature() throws {
         let signed = try SignedData(factory.signed(.sample(), signedAt: now))
         #expect(signed.isSignatureValid)
         #expect(signed.isTrusted(by: authority.signedDataChain.root))
@@ -23,13 +24,15 @@ struct SignedTransactionFactoryTests {
         #expect(signed.certificates.count == 3)
     }
 
-    @Test func anotherRootDoesNotTrustIt() throws {
+    @Test("Another root does not trust it")
+    func otherRoot() throws {
         let signed = try SignedData(factory.signed(.sample(), signedAt: now))
         let stranger = try SimulatorAuthority(now: .present).signedDataChain.root
         #expect(!signed.isTrusted(by: stranger))
     }
 
-    @Test func aChangedHeaderIsSigned() throws {
+    @Test("A changed header is signed")
+    func changedHeader() throws {
         let text = try factory.signed(
             .sample(), signedAt: now,
             header: [.set(name: "alg", json: "\"none\""), .add(name: "crit", json: "[\"exp\"]")])
@@ -39,7 +42,8 @@ struct SignedTransactionFactoryTests {
         #expect(signed.isSignatureValid)
     }
 
-    @Test func aTransactionThatIsTamperedWithIsNotValid() throws {
+    @Test("A transaction that is tampered with is not valid")
+    func tampered() throws {
         let parts = try factory.signed(.sample(), signedAt: now).split(separator: ".").map(String.init)
         let other = try factory.signed(.sample(.gems("8")), signedAt: now).split(separator: ".").map(String.init)
         #expect(try !SignedData([parts[0], other[1], parts[2]].joined(separator: ".")).isSignatureValid)

@@ -5,7 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct TransactionSpecificationTests {
-    @Test func aConsumableIsToldWithApplesNamesAndForms() throws {
+    @Test("A consumable is told with Apple's names and forms")
+    func consumable() throws {
         var purchase = SimulatedPurchase.gems("2000000123")
         purchase.quantity = 3
         purchase.appAccountToken = "7f1f3f2e-0b0c-4f0e-9a55-2d1c7d7a9b11"
@@ -21,7 +22,8 @@ struct TransactionSpecificationTests {
         #expect(NSDictionary(dictionary: payload) == NSDictionary(dictionary: expected))
     }
 
-    @Test func aSubscriptionHasPeriodGroupAndLineItem() throws {
+    @Test("A subscription has period, group and line item")
+    func subscription() throws {
         var purchase = SimulatedPurchase.month("2", original: "1", endsInDays: 9)
         purchase.isUpgraded = true
         purchase.ownership = .familyShared
@@ -38,16 +40,18 @@ struct TransactionSpecificationTests {
     }
 
     @Test(
+        "Kinds have Apple's names",
         arguments: zip(
             ProductType.allCases,
             ["Consumable", "Non-Consumable", "Non-Renewing Subscription", "Auto-Renewable Subscription"]))
-    func kindsHaveApplesNames(kind: ProductType, name: String) throws {
+    func kinds(kind: ProductType, name: String) throws {
         var purchase = SimulatedPurchase.gems()
         purchase.kind = kind
         #expect(try read(.sample(purchase))["type"] as? String == name)
     }
 
-    @Test func aRefundIsToldWithItsReason() throws {
+    @Test("A refund is told with its reason")
+    func refund() throws {
         var purchase = SimulatedPurchase.gems()
         purchase.cancelledAt = now
         purchase.cancellationReason = "1"
@@ -57,7 +61,8 @@ struct TransactionSpecificationTests {
         #expect(payload["revocationType"] as? String == "REFUND_FULL")
     }
 
-    @Test func everyMemberCanBeForged() throws {
+    @Test("Every member can be forged")
+    func forged() throws {
         let payload = try read(
             .sample(changes: [
                 .set(name: "price", json: "10990.5"), .set(name: "type", json: "\"Gift\""),
@@ -71,7 +76,8 @@ struct TransactionSpecificationTests {
         #expect(payload["quantity"] as? Int == -5)
     }
 
-    @Test func aSpecificationSurvivesJSON() throws {
+    @Test("A specification survives JSON")
+    func json() throws {
         var specification = TransactionSpecification.sample(
             .month("2", original: "1", endsInDays: 4), .sandbox, customer: "9", changes: [.remove(name: "price")])
         specification.price = nil

@@ -4,7 +4,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct DigestCacheTests {
-    @Test func theOldestIsForgottenFirst() {
+    @Test("The oldest is forgotten first")
+    func oldest() {
         let digests = (0..<4).map { SHA256.hash([UInt8($0)]) }
         var cache = DigestCache(limit: 2)
         cache.insert(digests[0])

@@ -5,7 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 struct VerifyReceiptAnswerTests {
-    @Test func theReceiptHasEveryMemberOfApples() throws {
+    @Test("The receipt has every member of Apple's")
+    func everyMember() throws {
         let receipt = try #require(try answer(.sample())["receipt"] as? [String: Any])
         #expect(receipt["receipt_type"] as? String == "Production")
         for key in ["adam_id", "app_item_id", "download_id", "version_external_identifier"] {
@@ -22,7 +23,8 @@ struct VerifyReceiptAnswerTests {
         #expect(receipt.count == 18)
     }
 
-    @Test func sandboxHasNoAppRecord() throws {
+    @Test("The sandbox has no app record")
+    func sandbox() throws {
         let answer = try answer(.sample([.gems()], .sandbox), in: .sandbox)
         let receipt = try #require(answer["receipt"] as? [String: Any])
         #expect(answer["environment"] as? String == "Sandbox")
@@ -30,7 +32,8 @@ struct VerifyReceiptAnswerTests {
         #expect(receipt["adam_id"] as? Int == 0)
     }
 
-    @Test func aConsumableStandsInTheReceiptOnly() throws {
+    @Test("A consumable stands in the receipt only")
+    func consumable() throws {
         let answer = try answer(.sample())
         #expect(answer["status"] as? Int == 0)
         #expect(answer["environment"] as? String == "Production")
@@ -50,7 +53,8 @@ struct VerifyReceiptAnswerTests {
             ])
     }
 
-    @Test func aSubscriptionStandsInBothListsWithItsRenewal() throws {
+    @Test("A subscription stands in both lists with its renewal")
+    func subscription() throws {
         let answer = try answer(.sample([.month("5", original: "1", endsInDays: 3)]))
         #expect(answer["latest_receipt"] as? String == "base64")
         let latest = try #require(answer["latest_receipt_info"] as? [[String: String]])
@@ -71,7 +75,8 @@ struct VerifyReceiptAnswerTests {
             ])
     }
 
-    @Test func aSubscriptionThatRanOutDoesNotRenew() throws {
+    @Test("A subscription that ran out does not renew")
+    func ended() throws {
         let answer = try answer(.sample([.month("5", original: "1", endsInDays: -3)]))
         let renewal = try #require(answer["pending_renewal_info"] as? [[String: String]])[0]
         #expect(renewal["auto_renew_status"] == "0")
@@ -79,7 +84,8 @@ struct VerifyReceiptAnswerTests {
         #expect(renewal["is_in_billing_retry_period"] == "0")
     }
 
-    @Test func aRefundHasItsDateAndReason() throws {
+    @Test("A refund has its date and reason")
+    func refund() throws {
         var purchase = SimulatedPurchase.gems()
         purchase.cancelledAt = now
         purchase.cancellationReason = "1"
@@ -90,7 +96,8 @@ struct VerifyReceiptAnswerTests {
         #expect(shown["cancellation_reason"] == "1")
     }
 
-    @Test func whatReceiptsDoNotSayStandsInTheLatestList() throws {
+    @Test("The latest list has what receipts do not say")
+    func latestList() throws {
         var purchase = SimulatedPurchase.gems()
         purchase.placement = .both
         purchase.appAccountToken = "7e3fb204-2d6b-4a0b-9d53-0a1d1c1b8a11"
@@ -107,7 +114,8 @@ struct VerifyReceiptAnswerTests {
         #expect(answer["pending_renewal_info"] == nil)
     }
 
-    @Test func oldPeriodsAreLeftOutOnRequest() throws {
+    @Test("Old periods are left out on request")
+    func oldPeriods() throws {
         let months = [3, -27, -57].map {
             SimulatedPurchase.month(TransactionID("m\($0)"), original: "1", endsInDays: $0)
         }
@@ -119,13 +127,15 @@ struct VerifyReceiptAnswerTests {
         #expect(try shown(true) == ["m3"])
     }
 
-    @Test func aRefusalCarriesItsStatusAlone() throws {
+    @Test("A refusal carries its status alone")
+    func refusal() throws {
         let answer = VerifyReceiptAnswer(
             .init(status: 21007, receipt: .sample()), environment: .production, now: now, withoutPurchases: false)
         #expect(try members(answer.bytes).keys.sorted() == ["status"])
     }
 
-    @Test func purchasesCanBeLeftOut() throws {
+    @Test("Purchases can be left out")
+    func noPurchases() throws {
         let answer = try answer(.sample([.month("5", original: "1", endsInDays: 3)]), withoutPurchases: true)
         #expect(answer["status"] as? Int == 0)
         #expect(try inApp(answer).isEmpty)

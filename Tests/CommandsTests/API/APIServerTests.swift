@@ -1,10 +1,10 @@
 import Configuration
 import FileTesting
 import Foundation
-import Glibc
 import HTTPServer
 import Logging
 import Metrics
+import SocketTesting
 import Testing
 
 @testable import Commands
@@ -32,10 +32,12 @@ struct APIServerTests {
     @Test("A question is answered, and HEAD has the same head")
     func answers() throws {
         let server = try self.server()
-        let text = try exchange("GET \(Self.granted) HTTP/1.1\r\nHost: a\r\n\(Self.field)\r\n", server.port)
+        let text = try LoopbackClient(server.port).answer(
+            "GET \(Self.granted) HTTP/1.1\r\nHost: a\r\n\(Self.field)\r\n")
         #expect(text.hasPrefix("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncache-control: no-store\r\n"))
         #expect(text.contains("\"state\" : \"granted\""))
-        let head = try exchange("HEAD \(Self.granted) HTTP/1.1\r\nHost: a\r\n\(Self.field)\r\n", server.port)
+        let head = try LoopbackClient(server.port).answer(
+            "HEAD \(Self.granted) HTTP/1.1\r\nHost: a\r\n\(Self.field)\r\n")
         #expect(text.hasPrefix(head) && head.hasSuffix("\r\n\r\n"))
     }
 
@@ -50,7 +52,7 @@ struct APIServerTests {
         ])
     func refusals(request: String, status: Int, word: String) throws {
         let server = try self.server()
-        let text = try exchange(request, server.port)
+        let text = try LoopbackClient(server.port).answer(request)
         #expect(text.hasPrefix("HTTP/1.1 \(status) "))
         let body = try #require(text.firstRange(of: "\r\n\r\n")).upperBound
         let json = try JSONSerialization.jsonObject(with: Data(text[body...].utf8)) as? [String: [String: Any]]
@@ -61,52 +63,15 @@ struct APIServerTests {
     func slow() throws {
         let server = try self.server()
         let slow = try (0..<ProbeServer.maxConnections + 50).map { number in
-            let socket = try connected(to: server.port)
-            if number % 2 == 0 { sendAll("GET \(Self.granted) HTTP/1.1\r\nHost:", to: socket) }
-            return socket
+            let client = try LoopbackClient(server.port)
+            if number % 2 == 0 { client.send(Array("GET \(Self.granted) HTTP/1.1\r\nHost:".utf8)) }
+            return client
         }
-        defer { for socket in slow { close(socket) } }
+        defer { withExtendedLifetime(slow) {} }
         for _ in 0..<10 {
-            let text = try exchange("GET \(Self.granted) HTTP/1.1\r\nHost: a\r\n\(Self.field)\r\n", server.port)
+            let text = try LoopbackClient(server.port).answer(
+                "GET \(Self.granted) HTTP/1.1\r\nHost: a\r\n\(Self.field)\r\n")
             #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
         }
-    }
-
-    // MARK: Sockets
-
-    private func exchange(_ request: String, _ port: Int) throws -> String {
-        let socket = try connected(to: port)
-        defer { close(socket) }
-        sendAll(request, to: socket)
-        var answer: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = recv(socket, &buffer, buffer.count, 0)
-            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
-            answer += buffer.prefix(count)
-        }
-    }
-
-    private func connected(to port: Int) throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        // Nothing takes as long, unless the test fails.
-        var limit = timeval(tv_sec: 120, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port).bigEndian)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(result == 0)
-        return descriptor
-    }
-
-    private func sendAll(_ text: String, to socket: Int32) {
-        let bytes = Array(text.utf8)
-        _ = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 }

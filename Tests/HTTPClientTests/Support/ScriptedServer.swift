@@ -1,5 +1,6 @@
 import CLibcrypto
 import Glibc
+import SocketTesting
 import Synchronization
 import Testing
 import Threading
@@ -41,7 +42,7 @@ final class ScriptedServer: Sendable {
     let requests = Tally()
     let atOnce = HighWater()
     let log = RequestLog()
-    let port: UInt16
+    let port: Int
     private let listener: Int32
     private let open = Mutex<Set<Int32>>([])
     private let isClosing = Atomic(false)
@@ -52,20 +53,7 @@ final class ScriptedServer: Sendable {
     init(_ opening: Opening, script: @escaping @Sendable (Received) -> [Step]) throws {
         self.opening = opening
         self.script = script
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = listener
-        let isBound = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, size) == 0 && listen(listener, 1024) == 0
-                    && getsockname(listener, address, &size) == 0
-            }
-        }
-        try #require(isBound)
-        port = UInt16(bigEndian: address.sin_port)
+        (listener, port) = try Loopback.listening()
         try acceptor.withLock { $0 = try OwnerThread(name: "accept") { [self] in accept() } }
     }
 

@@ -1,5 +1,6 @@
 import CLibcrypto
 import Glibc
+import SocketTesting
 import Testing
 
 /// A client that sends and reads bytes as a test says: no HTTP library would send most of them. It blocks, within a
@@ -27,7 +28,7 @@ final class Client {
     ///
     /// - Parameter source: the last byte of the client's own address in 127.0.0.0/24.
     init(_ port: Int, from source: UInt8 = 1) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = Loopback.socket()
         try connect(to: port, from: source)
     }
 
@@ -42,31 +43,8 @@ final class Client {
     }
 
     private func connect(to port: Int, from source: UInt8) throws {
-        // Nothing takes as long, unless the test fails.
-        var limit = timeval(tv_sec: 120, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        guard call(bind, Self.address(source, 0)) == 0, call(Glibc.connect, Self.address(1, port)) == 0 else {
-            throw Failed(reason: "connect: \(String(cString: strerror(errno)))")
-        }
-    }
-
-    private func call(
-        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ address: sockaddr_in
-    ) -> Int32 {
-        withUnsafePointer(to: address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-    }
-
-    private static func address(_ last: UInt8, _ port: Int) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port).bigEndian)
-        address.sin_addr.s_addr = (UInt32(127) << 24 | UInt32(last)).bigEndian
-        return address
+        try Loopback.bind(descriptor, host: source)
+        try Loopback.connect(descriptor, to: port)
     }
 
     /// Speaks TLS from now on.

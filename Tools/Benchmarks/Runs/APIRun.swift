@@ -3,6 +3,7 @@ import Glibc
 import HTTPServer
 import PostgresTesting
 import Scheduling
+import SocketTesting
 import Synchronization
 import Threading
 
@@ -19,7 +20,7 @@ struct APIRun {
     private static let limit = Duration.seconds(5)
 
     func figures() throws -> [Figure] {
-        let port = try PostgresServer.freePort()
+        let port = try Loopback.freePorts(1)[0]
         // A token may ask 20 times a second.
         let tokens = (0..<(requests / 10)).map { "token-of-a-benchmark-that-asks-\($0)-times" }
         let stage = try Stage(

@@ -42,7 +42,7 @@ struct FleetRun {
         let counts = try player.join()
         saboteur.disarm()
         tell(counts, since: start)
-        return try judge(world, traffic, fleet, counts)
+        return try judge(world, traffic, fleet)
     }
 
     /// Submissions come evenly for as long as faults do.
@@ -70,9 +70,7 @@ struct FleetRun {
         say("\(counts.values.reduce(0, +)) faults in \(seconds(since: start)) s")
     }
 
-    private func judge(
-        _ world: World, _ traffic: Traffic, _ fleet: Fleet, _ counts: [FaultKind: Int]
-    ) throws -> Bool {
+    private func judge(_ world: World, _ traffic: Traffic, _ fleet: Fleet) throws -> Bool {
         var report = Report()
         let start = Instant.now
         try traffic.flush()

@@ -65,7 +65,7 @@ final class Witness {
 
     func abandoned(_ key: SubmissionKey, at moment: Int64) { abandonments[key] = moment }
 
-    func called(_ grant: Grant, at moment: Int64) { called.insert(grant.reference) }
+    func called(_ grant: Grant) { called.insert(grant.reference) }
     func wasCalled(_ grant: Grant) -> Bool { called.contains(grant.reference) }
 
     func isLarge(_ event: Event) -> Bool {
@@ -383,19 +383,5 @@ final class Witness {
         let digest = ClaimDigest(of: claim.submission(at: origin, receivedAt: Timestamp(milliseconds: 0)))
         digests[claim.number] = digest
         return digest
-    }
-}
-
-extension World {
-    func record(at origin: Origin) -> Int? {
-        let records = kafka.partitions[Int(origin.partition)].records
-        guard origin.offset >= 0, origin.offset < records.count, records[Int(origin.offset)] >= 0 else { return nil }
-        return records[Int(origin.offset)]
-    }
-
-    /// Whether an offset has no record, as that of a transaction's marker.
-    func isHole(_ origin: Origin) -> Bool {
-        let records = kafka.partitions[Int(origin.partition)].records
-        return origin.offset >= 0 && origin.offset < records.count && records[Int(origin.offset)] == SimulatedKafka.hole
     }
 }

@@ -162,7 +162,7 @@ public struct SwarmOptions: Sendable {
         // Six hours are forty answers, ten minutes are seven.
         if maybe(3, in: 4, &random) { doubtLimit = 600_000 }
         faultSpan = burst ? Int64.random(in: 200...20_000, using: &random) : 120_000
-        if maybe(1, in: 8, &random) { becomeCalm(&random) }
+        if maybe(1, in: 8, &random) { becomeCalm() }
         clocksAreSlow = maybe(1, in: 8, &later)
         bareIDs = maybe(1, in: 16, &later)
         if bareIDs, retryBytes > 1 << 20, maybe(1, in: 2, &later) {
@@ -173,7 +173,7 @@ public struct SwarmOptions: Sendable {
     }
 
     /// Only Apple fails, and all the time: evidence that needs no call must not wait.
-    private mutating func becomeCalm(_ random: inout SplitMix64) {
+    private mutating func becomeCalm() {
         let drawn = self
         self = SwarmOptions()
         (workers, partitions, burst) = (drawn.workers, drawn.partitions, drawn.burst)

@@ -134,7 +134,7 @@ extension World {
         // The service hears of it even if the worker has died since.
         let drawn = isHealthy ? 1000 : random(0...999)
         let isAccepted = drawn >= 200
-        if isAccepted { witness.called(task.grant, at: milliseconds) }
+        if isAccepted { witness.called(task.grant) }
         guard life.isAlive else { return }
         let isHeard = isHealthy || !chance(options.lostReplies)
         let (result, outcome): (Called.Result, CallOutcome) =

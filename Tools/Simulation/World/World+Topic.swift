@@ -93,4 +93,16 @@ extension World {
             kafka.partitions[number].committed = next
         }
     }
+
+    func record(at origin: Origin) -> Int? {
+        let records = kafka.partitions[Int(origin.partition)].records
+        guard origin.offset >= 0, origin.offset < records.count, records[Int(origin.offset)] >= 0 else { return nil }
+        return records[Int(origin.offset)]
+    }
+
+    /// Whether an offset has no record, as that of a transaction's marker.
+    func isHole(_ origin: Origin) -> Bool {
+        let records = kafka.partitions[Int(origin.partition)].records
+        return origin.offset >= 0 && origin.offset < records.count && records[Int(origin.offset)] == SimulatedKafka.hole
+    }
 }
