@@ -1,5 +1,4 @@
 import Contract
-import Cryptography
 import Kafka
 import Ledger
 
@@ -310,9 +309,8 @@ struct SecondLook {
     private func forgetQuarantined(
         _ missed: inout [AuditKey: [(record: InputRecord, reading: SubmissionReading)]]
     ) throws(AuditError) -> Timestamp? {
-        let distantFuture = Timestamp(milliseconds: .max)
         guard let name = plan.names[.quarantined], !plan.blindTopics.contains(.quarantined) else {
-            return distantFuture
+            return Timestamp(milliseconds: .max)
         }
         var retained: Timestamp?
         var left = missed
@@ -321,23 +319,18 @@ struct SecondLook {
             try topics.read(try topics.offsets(of: name).filter { !$0.value.isEmpty }) { _, records in
                 for record in records {
                     guard let (origin, content) = record.quarantined else { continue }
-                    left[AuditKey(origin, &scratch)]?.removeAll {
-                        content == .anything
-                            || content == .quarantined(SHA256.hash($0.record.value ?? []), isStub: false)
-                    }
+                    left[AuditKey(origin, &scratch)]?.removeAll { $0.record.isMeant(by: content) }
                 }
                 return true
             }
-            // Records may leave it while it is read.
+            // Records may leave it while it is read. One that became empty since the first look may have lost any.
             let cut = try topics.offsets(of: name).filter { $0.value.lowerBound > 0 }
             let oldest = try topics.oldestTimes(of: cut)
-            retained = cut.keys.map { (oldest[$0] ?? now).advanced(by: AuditLimits.tolerance) }.max()
+            let times = cut.map { oldest[$0] ?? (plan.held[$0]?.lowerBound == $1.lowerBound ? nil : now) }
+            retained = try topics.retained(of: name, times, now: now)
         }
         for stub in plan.owed.stubs {
-            left[stub.key]?.removeAll {
-                stub.digest == .anything
-                    || stub.digest == .quarantined(SHA256.hash($0.record.value ?? []), isStub: false)
-            }
+            left[stub.key]?.removeAll { $0.record.isMeant(by: stub.digest) }
         }
         missed = left
         return retained
