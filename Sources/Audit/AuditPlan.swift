@@ -91,7 +91,9 @@ struct AuditPlan {
         openRecords = reading.open
         oldestOpen = reading.oldestOpen
         unseen += reading.unseen
-        window = AuditWindow(since: since, input: input, complete: passed, retained: reading.retained)
+        window = AuditWindow(
+            since: since, input: input, complete: passed, ends: places.mapValues(\.upperBound), startedAt: now,
+            retained: reading.retained)
         for (topic, error) in reading.unreadable { try cannotRead(topic, error) }
     }
 

@@ -39,22 +39,24 @@ struct AuditReading {
             let oldest = try oldestTimes(topics, of: cut, kinds)
             for (partition, offsets) in held.sorted(by: { $0.key < $1.key }) {
                 let start = firsts[partition] ?? offsets.lowerBound
-                // Nobody knows how young the last one was that left an empty partition.
-                let gone = cut[partition] == nil ? nil : oldest[partition] ?? now
                 guard kinds[partition] == .submitted else {
                     stretches[partition] = start..<max(start, offsets.upperBound)
-                    if let gone, let table = EventTable.allCases.first(where: { $0.topic == kinds[partition] }) {
-                        let until = gone.advanced(by: AuditLimits.tolerance)
-                        retained[table] = max(retained[table] ?? until, until)
-                    }
                     continue
                 }
+                // Nobody knows how young the last one was that left an empty partition. The topic's retention may have
+                // been shorter at that time, and no record that nobody has looked at counts as judged.
+                let gone = cut[partition] == nil ? nil : oldest[partition] ?? now
                 // A topic that was made anew counts from 0 again, so what is passed there is less.
                 let isJudged =
                     judged[partition].map { offsets.lowerBound <= $0 && $0 <= passed[partition] ?? 0 } ?? false
                 take(
                     input: partition, offsets, start: start, passed: passed[partition], gone: isJudged ? nil : gone,
                     since)
+            }
+            for table in EventTable.allCases {
+                let left = cut.keys.filter { kinds[$0] == table.topic }
+                guard let name = left.first?.topic else { continue }
+                retained[table] = try topics.retained(of: name, left.map { oldest[$0] }, now: now)
             }
             oldestOpen = try oldestTimes(topics, of: openStretches, kinds).values.min()
         } catch {

@@ -1,5 +1,4 @@
 import Contract
-import Cryptography
 import Kafka
 import Ledger
 
@@ -58,25 +57,21 @@ extension SecondLook {
         var retained: Timestamp?
         var left = missed
         var scratch = AuditBytes()
-        func forget(_ key: AuditKey, _ content: UInt64) {
-            left[key]?.removeAll {
-                content == .anything || content == .quarantined(SHA256.hash($0.record.value ?? []), isStub: false)
-            }
-        }
         try topics.asking { () throws(KafkaError) in
             try topics.read(try topics.offsets(of: name).filter { !$0.value.isEmpty }) { _, records in
                 for record in records {
                     guard let (origin, content) = record.quarantined else { continue }
-                    forget(AuditKey(origin, &scratch), content)
+                    left[AuditKey(origin, &scratch)]?.removeAll { $0.record.isMeant(by: content) }
                 }
                 return true
             }
-            // Records may leave it while it is read.
+            // Records may leave it while it is read. One that became empty since the first look may have lost any.
             let cut = try topics.offsets(of: name).filter { $0.value.lowerBound > 0 }
             let oldest = try topics.oldestTimes(of: cut)
-            retained = cut.keys.map { (oldest[$0] ?? now).advanced(by: AuditLimits.tolerance) }.max()
+            let times = cut.map { oldest[$0] ?? (plan.held[$0]?.lowerBound == $1.lowerBound ? nil : now) }
+            retained = try topics.retained(of: name, times, now: now)
         }
-        for stub in plan.owed.stubs { forget(stub.key, stub.digest) }
+        for stub in plan.owed.stubs { left[stub.key]?.removeAll { $0.record.isMeant(by: stub.digest) } }
         missed = left
         return retained
     }

@@ -6,6 +6,8 @@ public enum ImportResult: Hashable, Sendable {
     case new
     /// The user has the purchase already.
     case present
+    /// The user has the purchase already, under another transaction: one of the two is a restore of the other.
+    case presentUnderAnother
     /// It is another user's, or another app's. Nothing was changed.
     case taken
     /// Only a later version can read the row that has its key. Nothing was changed.
@@ -70,7 +72,8 @@ public enum GrantImport {
             case .later: return .later
             case .row(let stored):
                 let isSame = stored.grant.userID == grant.userID && stored.grant.bundleID == grant.bundleID
-                return isSame ? .present : .taken
+                guard isSame else { return .taken }
+                return stored.grant.reference == grant.reference ? .present : .presentUnderAnother
             }
         }
     }

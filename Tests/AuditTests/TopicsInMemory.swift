@@ -19,6 +19,7 @@ final class TopicsInMemory: AuditedTopics {
         var committed: [TopicPartition: Int64] = [:]
         /// Carried out once, before the next reading of a topic.
         var beforeReading: [String: [@Sendable () -> Void]] = [:]
+        var retention: Duration?
     }
 
     private let state = Mutex(State())
@@ -72,7 +73,12 @@ final class TopicsInMemory: AuditedTopics {
         state.withLock { $0.beforeReading[topic.defaultName, default: []].append(body) }
     }
 
+    /// Of all topics; nil where nobody knows it.
+    func keep(_ retention: Duration?) { state.withLock { $0.retention = retention } }
+
     // MARK: AuditedTopics
+
+    func retention(of topic: String) throws(KafkaError) -> Duration? { state.withLock { $0.retention } }
 
     func committed(in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
         state.withLock { $0.committed }.filter { partitions.contains($0.key) }

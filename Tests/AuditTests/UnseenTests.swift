@@ -75,6 +75,32 @@ import Testing
         #expect(try stage.audit().words == ["record_without_outcome 1"])
     }
 
+    @Test("An untold grant of a topic that was made anew is named, however few records the new one has")
+    func madeAnewBehindTheEnd() throws {
+        let stage = try AuditStage()
+        try stage.grant("s1", "1001")
+        try stage.grant("s2", "1002", isTold: false)
+        stage.topics.change(.submitted) { $0 = TopicsInMemory.Log() }
+        stage.now = stage.now.advanced(by: .seconds(3_600))
+        try stage.grant("s3", "1003")
+        let report = try stage.audit()
+        #expect(report.words == ["grant_untold 1"])
+        #expect(report.inconsistencies.map(\.submissionID) == ["s2"])
+        #expect(report.counts.openRows == 0)
+        #expect(report.next == stage.now.advanced(by: .zero - AuditLimits.tolerance), "the old row keeps none waiting")
+    }
+
+    @Test("A row that comes while the audit begins may stand behind the end that it has seen")
+    func rowBehindTheEnd() throws {
+        let stage = try AuditStage()
+        try stage.grant("s1", "1001")
+        stage.beforeRows = { [unowned stage] _ in
+            _ = try stage.write(
+                try stage.submission(stage.submit("s2")), .grant([AuditStage.purchase("1002")], by: .verifyReceipt))
+        }
+        #expect(try stage.audit().verdict == .holds)
+    }
+
     @Test("Rows of a later version are counted, and their events are not compared", arguments: AuditedStore.allCases)
     func laterVersion(_ store: AuditedStore) throws {
         let stage = try AuditStage(store)

@@ -12,6 +12,10 @@ public protocol AuditedTopics: Sendable {
     /// Of each partition the first offset with this time or a later one; none where there is no such record.
     func offsets(at time: Timestamp, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64]
 
+    /// The age below which no record leaves a topic, by its properties; nil where records may leave it at any age, and
+    /// where the properties may not be read.
+    func retention(of topic: String) throws(KafkaError) -> Duration?
+
     /// Hands over the records of these stretches that are still there, in order within a partition, until no more are
     /// wanted.
     func read(
@@ -35,5 +39,21 @@ extension AuditedTopics {
             return !left.isEmpty
         }
         return times
+    }
+
+    /// The moment before which records may have left a topic again; nil where none has.
+    ///
+    /// A retention that was shorter once, and a deletion by hand, may have taken younger ones from an empty
+    /// partition. Their events then seem to be missing, which is the safe side: to tell one again is harmless.
+    /// - Parameter oldest: Of each partition that records have left, the time of the oldest one that is left; nil where
+    ///   none is.
+    func retained(of topic: String, _ oldest: [Timestamp?], now: Timestamp) throws(KafkaError) -> Timestamp? {
+        var times = oldest.compactMap(\.self)
+        if times.count < oldest.count {
+            // Nobody knows how young the last one was that left an empty partition. It was as old as the topic demands.
+            let leastAge = try retention(of: topic) ?? .zero
+            times.append(now.advanced(by: .zero - leastAge))
+        }
+        return times.max()?.advanced(by: AuditLimits.tolerance)
     }
 }

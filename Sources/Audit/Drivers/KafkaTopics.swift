@@ -29,6 +29,25 @@ public struct KafkaTopics: AuditedTopics {
         try admin.offsets(at: time, in: partitions)
     }
 
+    public func retention(of topic: String) throws(KafkaError) -> Duration? {
+        do throws(KafkaError) {
+            return Self.leastAge(try admin.topicConfigurations(of: [topic])[topic]?.get() ?? [:])
+        } catch {
+            guard error.isOneTopics else { throw error }
+            return nil
+        }
+    }
+
+    /// The age below which no record leaves a topic with these properties. Compaction and a limit of bytes take records
+    /// of any age. A topic that keeps all records for ever, and has lost some, has lost them in another way.
+    static func leastAge(_ properties: [String: String]) -> Duration? {
+        guard properties["cleanup.policy"] == "delete",
+            let bytes = properties["retention.bytes"].flatMap({ Int64($0) }), bytes < 0,
+            let age = properties["retention.ms"].flatMap({ Int64($0) }), age >= 0
+        else { return nil }
+        return .milliseconds(age)
+    }
+
     public func read(
         _ stretches: [TopicPartition: Range<Int64>], _ take: (TopicPartition, [InputRecord]) -> Bool
     ) throws(KafkaError) {

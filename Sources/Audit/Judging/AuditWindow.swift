@@ -18,6 +18,9 @@ struct AuditWindow: Sendable {
     let input: String
     /// Of each partition of input topics, the offset below which records are complete.
     let complete: [TopicPartition: Int64]
+    /// Of each partition of the input topic, its end.
+    let ends: [TopicPartition: Int64]
+    let startedAt: Timestamp
     /// Events of earlier rows may have left their topic again; nil where nothing has.
     let retained: [EventTable: Timestamp]
 
@@ -36,8 +39,13 @@ struct AuditWindow: Sendable {
     func isInside(_ decidedAt: Timestamp) -> Bool { since.map { decidedAt >= $0 } ?? true }
 
     /// Whether a record was complete when the audit began, so that its rows were told or owed by then.
-    func isComplete(_ origin: Origin) -> Bool {
-        complete[origin.topicPartition].map { origin.offset < $0 } ?? false
+    ///
+    /// A row from before the audit with an offset behind its partition's end comes from a topic that was made anew, or
+    /// has lost its end. Nobody reads that record again, so the row is not to come: it is complete.
+    func isComplete(_ origin: Origin, decidedAt: Timestamp) -> Bool {
+        if let complete = complete[origin.topicPartition], origin.offset < complete { return true }
+        return origin.topic == input && origin.offset >= ends[origin.topicPartition] ?? 0
+            && decidedAt < startedAt.advanced(by: .zero - AuditLimits.tolerance)
     }
 
     func mayBeGone(_ table: EventTable, _ decidedAt: Timestamp) -> Bool {

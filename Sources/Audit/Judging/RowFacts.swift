@@ -93,7 +93,7 @@ struct RowFacts {
             oldestOpen = min(oldestOpen ?? decidedAt, decidedAt)
             return step == .call ? .callOwedRow : .owedRow
         }
-        guard window.isComplete(origin) else {
+        guard window.isComplete(origin, decidedAt: decidedAt) else {
             counts.openRows += 1
             // One that came from elsewhere never will be complete, and keeps no later audit waiting.
             if origin.topic == window.input { oldestOpen = min(oldestOpen ?? decidedAt, decidedAt) }

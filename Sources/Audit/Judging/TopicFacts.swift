@@ -105,6 +105,11 @@ extension InputRecord {
         guard let digest = SHA256Digest(hex: Array(stub.digest.utf8)) else { return nil }
         return (label.origin, .quarantined(digest, isStub: true))
     }
+
+    /// Whether the content of a copy on the quarantine topic, or of an owed stub, is that of this record.
+    func isMeant(by content: UInt64) -> Bool {
+        content == .anything || content == .quarantined(SHA256.hash(value ?? []), isStub: false)
+    }
 }
 
 extension UInt64 {

@@ -42,15 +42,19 @@ enum ImportCommand {
                 let named = note.about("\(lines.of("line", "lines")) of \(source.name)")
                 try session { ledger throws(LedgerError) in try ledger.note(.importGrants, named) }
                 var pace = Pace(perSecond: perSecond, from: context.clock())
+                var read = 0
                 try source.each { (batch, part) throws(CommandFailure) in
                     context.pause(pace.pause(before: batch.count, now: context.clock()))
                     var again = ImportFindings()
                     let grants = again.sound(batch)
+                    read += batch.count
+                    guard again.faults == 0, read <= lines else { throw source.hasChanged }
                     found.add(grants, try results(grants, isTrial: false, session))
                     if let last = batch.last { next = last.line + 1 }
                     let place = next.map { ", --from-line \($0)" } ?? ""
                     progress.show(part, "\(found.new) imported, \(found.present) there already\(place)")
                 }
+                guard read == lines else { throw source.hasChanged }
             }
         } catch {
             guard next != nil else { throw error }
@@ -133,6 +137,9 @@ private struct Source {
         name = PrintableText.singleLine(String(path.split(separator: "/").last ?? ""))
     }
 
+    /// Somebody writes to it: nobody has checked the lines that it has by now.
+    var hasChanged: CommandFailure { CommandFailure(.failed, "\(name) has changed since its lines were checked") }
+
     func size() throws(CommandFailure) -> Int { try LineReader(path).size }
 
     /// - Parameter body: Gets lines, at most as many as the ledger takes at once, and how much of the file is behind
@@ -163,6 +170,8 @@ private struct ImportFindings {
     private(set) var faults = 0
     private(set) var new = 0
     private(set) var present = 0
+    /// Of these, the ones under another transaction.
+    private var underAnother = 0
     private var taken = 0
     private var later = 0
     /// Paid periods without a line item.
@@ -201,6 +210,9 @@ private struct ImportFindings {
             switch result {
             case .new: new += 1
             case .present: present += 1
+            case .presentUnderAnother:
+                present += 1
+                underAnother += 1
             case .taken:
                 taken += 1
                 name(grant.origin.offset, "the purchase is another user's, or another app's, in the ledger")
@@ -214,12 +226,13 @@ private struct ImportFindings {
     /// A line that the ledger itself would take, but whose purchase a line before it has.
     mutating func correct(_ grant: Grant, to result: ImportResult, by line: Int64) {
         new -= 1
-        if result == .present {
+        guard result == .taken else {
             present += 1
-        } else {
-            taken += 1
-            name(grant.origin.offset, "the purchase is another user's, or another app's, by line \(line)")
+            if result == .presentUnderAnother { underAnother += 1 }
+            return
         }
+        taken += 1
+        name(grant.origin.offset, "the purchase is another user's, or another app's, by line \(line)")
     }
 
     /// - Parameter next: The line to go on from; nil for an import that came to its end, and for a trial.
@@ -229,10 +242,10 @@ private struct ImportFindings {
         if more > 0 { text += "and \(more) more lines\n" }
         text += "\(lines.of("line", "lines")): "
         if isApplied {
-            text += "\(new) imported, \(present) there already, \(taken) of others"
+            text += "\(new) imported, \(presentInWords), \(taken) of others"
             text += next.map { "; the rest is not: go on with --from-line \($0)\n" } ?? "\n"
         } else if isTrial {
-            text += "\(faults) faulty, \(new) new, \(present) there already, \(taken) of others"
+            text += "\(faults) faulty, \(new) new, \(presentInWords), \(taken) of others"
             text += faults == 0 ? "; --apply imports them\n" : "\n"
         } else {
             text += "\(faults) faulty\n"
@@ -243,6 +256,10 @@ private struct ImportFindings {
                 + "another transaction, is not known as the same.\n"
         }
         return text
+    }
+
+    private var presentInWords: String {
+        "\(present) there already" + (underAnother == 0 ? "" : " (\(underAnother) under another transaction)")
     }
 
     func failure(isApplied: Bool) -> String {
@@ -257,7 +274,8 @@ private struct ImportFindings {
     func json(isApplied: Bool, lines: Int, next: Int?) -> JSONOutput {
         .object([
             "applied": .truth(isApplied), "lines": .count(lines), "faulty": .count(faults), "new": .count(new),
-            "present": .count(present), "taken": .count(taken), "laterRows": later == 0 ? .absent : .count(later),
+            "present": .count(present), "presentUnderAnother": .count(underAnother), "taken": .count(taken),
+            "laterRows": later == 0 ? .absent : .count(later),
             "periodsWithoutLineItem": .count(unnamedPeriods),
             "isCompared": isCompared ? .absent : .truth(false), "nextLine": next.map { .count($0) } ?? .absent,
             "named": .list(inOrder.map { .object(["line": .number($0.line), "detail": .text($0.words)]) }),

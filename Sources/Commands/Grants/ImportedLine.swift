@@ -55,14 +55,16 @@ struct ImportedLine {
         let purchasedAt = required("purchasedAt") { Self.moment($0, now: now) }
         let grantedAt = required("grantedAt") { Self.moment($0, now: now) }
         let original = optional("originalTransactionId", Self.transaction)
+        // In the one form that keys are made of, as every reader of Apple's has it: 0 names no period.
         let lineItem = optional("webOrderLineItemId") { DigitText.isDigits($0, atMost: 20) ? $0 : nil }
+            .flatMap(DigitText.withoutLeadingZeros)
         let quantity = optional("quantity") { text in
             Int(text).flatMap { (1...Self.maxQuantity).contains($0) ? $0 : nil }
         }
         let order = optional("orderId", MemberForms.orderID)
         let expiresAt = optional("expiresAt") { Timestamp(rfc3339: $0) ?? Self.milliseconds($0) }
         let ownership = optional("ownership") { Ownership(rawValue: $0) }
-        if type != .consumable, type != nil, original == nil, object.members["originalTransactionId"] == nil {
+        if type != .consumable, type != nil, isEmpty("originalTransactionId") {
             faults.append("has no originalTransactionId, by which a \(type?.rawValue ?? "") is granted once")
         }
         if type == .autoRenewable, object.members["webOrderLineItemId"] == nil {
@@ -86,6 +88,14 @@ struct ImportedLine {
 
     // MARK: Members
 
+    /// Whether a member is absent, null or empty.
+    private func isEmpty(_ name: String) -> Bool {
+        switch object.members[name] {
+        case nil, .null, .string(""): true
+        default: false
+        }
+    }
+
     private mutating func required<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
         let before = faults.count
         let value = optional(name, read)
@@ -95,9 +105,9 @@ struct ImportedLine {
 
     /// Nil where it is absent, null or empty, and after a fault.
     private mutating func optional<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
+        guard !isEmpty(name) else { return nil }
         let text: String
         switch object.members[name] {
-        case nil, .null, .string(""): return nil
         case .string(let string): text = string
         case .number(let digits):
             guard DigitText.isDigits(digits, atMost: 16), let number = Int64(digits),

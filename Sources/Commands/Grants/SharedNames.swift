@@ -62,6 +62,7 @@ struct SharedNames {
 /// has it. The result is exact, because all judged lines are held.
 struct EarlierLines {
     private struct Holder {
+        let reference: GrantReference
         let line: Int64
         let userID: UserID
         let bundleID: BundleID
@@ -78,14 +79,16 @@ struct EarlierLines {
         return zip(grants, isNew).map { grant, isNew in
             guard !isNew, let holder = byReference[grant.reference] ?? byKey[grant.key] else { return (.new, nil) }
             let isSame = holder.userID == grant.userID && holder.bundleID == grant.bundleID
-            return (isSame ? .present : .taken, holder.line)
+            guard isSame else { return (.taken, holder.line) }
+            return (holder.reference == grant.reference ? .present : .presentUnderAnother, holder.line)
         }
     }
 
     /// - Returns: Whether both names were free.
     private mutating func take(_ grant: Grant) -> Bool {
         guard byReference[grant.reference] == nil, byKey[grant.key] == nil else { return false }
-        let holder = Holder(line: grant.origin.offset, userID: grant.userID, bundleID: grant.bundleID)
+        let holder = Holder(
+            reference: grant.reference, line: grant.origin.offset, userID: grant.userID, bundleID: grant.bundleID)
         byReference[grant.reference] = holder
         byKey[grant.key] = holder
         return true

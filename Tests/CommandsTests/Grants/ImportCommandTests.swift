@@ -121,12 +121,15 @@ struct ImportCommandTests {
                 line 1202: the purchase is another user's, or another app's, by line 8
                 line 1203: the purchase is another user's, or another app's, by line 7
                 line 1208: the purchase is another user's, or another app's, by line 1204
-                1208 lines: 0 faulty, 1202 new, 3 there already, 3 of others; --apply imports them
+                1208 lines: 0 faulty, 1202 new, 3 there already (1 under another transaction), 3 of others; --apply \
+                imports them
 
                 """)
         #expect(trial.errors == "grantor: 3 purchases would stay as the ledger has them\n")
         let done = grantor("grants import \(path) \(Self.apply)")
-        #expect(done.output.hasSuffix("1208 lines: 1202 imported, 3 there already, 3 of others\n"))
+        #expect(
+            done.output.hasSuffix(
+                "1208 lines: 1202 imported, 3 there already (1 under another transaction), 3 of others\n"))
     }
 
     @Test("With a fault in any line nothing is imported, and each is named with its line")
@@ -162,6 +165,57 @@ struct ImportCommandTests {
         #expect(try grantor.ledger.actions(on: nil).isEmpty)
     }
 
+    @Test("An original transaction that is null or empty is none, and a consumable needs none")
+    func withoutOriginal() throws {
+        let castle = line(2).replacing("consumable", with: "nonConsumable").dropLast()
+        let path = try file(
+            line(1, #","originalTransactionId":null"#), castle + #","originalTransactionId":null}"#,
+            castle + #","originalTransactionId":""}"#, castle + #","originalTransactionId":{}}"#)
+        #expect(
+            grantor("grants import \(path)").output
+                == """
+                line 2: has no originalTransactionId, by which a nonConsumable is granted once
+                line 3: has no originalTransactionId, by which a nonConsumable is granted once
+                line 4: has a originalTransactionId that is neither a text nor a number
+                4 lines: 3 faulty, 1 new, 0 there already, 0 of others
+
+                """)
+    }
+
+    @Test("A file that grows during the import ends it before its new lines", arguments: ["{", nil])
+    func grows(_ added: String?) throws {
+        let path = try file((1...4_100).map { line($0) }.joined(separator: "\n"))
+        let more = Data(((added ?? line(5_000)) + "\n").utf8)
+        grantor.atPause {
+            guard let file = FileHandle(forWritingAtPath: path) else { return }
+            _ = try? file.seekToEnd()
+            try? file.write(contentsOf: more)
+        }
+        let result = grantor("grants import \(path) \(Self.apply)")
+        #expect(result.status == .failed)
+        #expect(
+            result.output
+                == "4100 lines: 4000 imported, 0 there already, 0 of others; the rest is not: go on with --from-line "
+                + "4001\n")
+        #expect(result.errors == "grantor: former.jsonl has changed since its lines were checked\n")
+    }
+
+    @Test("A file that loses lines during the import ends it, and says how far it came")
+    func shrinks() throws {
+        let path = try file((1...6_000).map { line($0) }.joined(separator: "\n"))
+        let whole = try Data(contentsOf: URL(filePath: path))
+        // The reader has the first MiB by then.
+        let cut = try #require(whole[(1 << 20)...].firstIndex(of: UInt8(ascii: "\n")))
+        let left = whole[...cut].count { $0 == UInt8(ascii: "\n") }
+        grantor.atPause { _ = truncate(path, cut + 1) }
+        let result = grantor("grants import \(path) \(Self.apply)")
+        #expect(result.status == .failed)
+        #expect(
+            result.output
+                == "6000 lines: \(left) imported, 0 there already, 0 of others; the rest is not: go on with --from-line "
+                + "\(left + 1)\n")
+    }
+
     @Test("Of many faults the first are named, and all are counted")
     func manyFaults() throws {
         let path = try file(Array(repeating: "{}", count: 30).joined(separator: "\n"))
@@ -188,6 +242,25 @@ struct ImportCommandTests {
                 """)
         #expect(
             Set(try grantor.ledger.grants(GrantQuery()).map(\.grant.key.name)) == ["w:900", "p:1:1714557600000"])
+    }
+
+    @Test("A line item of zeros is none, and zeros in front make no other one")
+    func lineItems() throws {
+        let period = { (transaction: Int, lineItem: String) -> String in
+            line(transaction).replacing("consumable", with: "autoRenewable").dropLast()
+                + #","originalTransactionId":"1","webOrderLineItemId":\#(lineItem)}"#
+        }
+        let path = try file(
+            period(1, #""0""#), period(2, "0").replacing("10:00:00Z", with: "11:00:00Z"), period(3, #""0900""#),
+            period(4, "900"))
+        let result = grantor("grants import \(path) \(Self.apply)")
+        #expect(
+            result.output.hasPrefix("4 lines: 3 imported, 1 there already (1 under another transaction), 0 of others"))
+        #expect(
+            Set(try grantor.ledger.grants(GrantQuery()).map(\.grant.key.name))
+                == ["w:900", "p:1:1714557600000", "p:1:1714561200000"])
+        let json = grantor("grants import \(path) --json").output
+        #expect(json.contains("\"present\" : 4") && json.contains("\"presentUnderAnother\" : 1"))
     }
 
     @Test("Lines end in any way, and the last one without an end counts")

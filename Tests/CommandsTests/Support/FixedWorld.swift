@@ -31,6 +31,8 @@ struct FixedTopics: AuditedTopics {
         return [TopicPartition(topic: topic, partition: 0): first..<first + Int64(count)]
     }
 
+    func retention(of topic: String) throws(KafkaError) -> Duration? { nil }
+
     func offsets(
         at time: Timestamp, in partitions: [TopicPartition]
     ) throws(KafkaError) -> [TopicPartition: Int64] {

@@ -15,9 +15,19 @@ final class UpkeepRun {
     /// A clock that only pauses move.
     private final class Time: Sendable {
         private let passed = Mutex(Duration.zero)
+        private let body = Mutex<(@Sendable () -> Void)?>(nil)
 
         var elapsed: Duration { passed.withLock { $0 } }
-        func pause(_ pause: Duration) { passed.withLock { $0 += pause } }
+
+        func pause(_ pause: Duration) {
+            passed.withLock { $0 += pause }
+            body.withLock { body in
+                body?()
+                body = nil
+            }
+        }
+
+        func next(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
     }
 
     static let now = Timestamp(milliseconds: 1_795_953_600_000)
@@ -69,6 +79,9 @@ final class UpkeepRun {
         return SampleRun.Result(
             status: status, output: output.withLock { $0 }, errors: errors.withLock { $0 }, log: [])
     }
+
+    /// Has something happen once, at the next pause of a command, whatever its length.
+    func atPause(_ body: @escaping @Sendable () -> Void) { time.next(body) }
 
     /// Says that the partition is complete up to an offset.
     func pass(to next: Int64) throws {
