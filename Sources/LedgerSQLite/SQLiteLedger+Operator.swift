@@ -29,7 +29,7 @@ extension SQLiteLedger: LedgerOperator {
         let answers = try AnswerTable(database: database).answers([key])
         let answer = answers.known.first
         let retries = RetryTable(database: database)
-        let waiting = try retries.rows(of: key)
+        let waiting = try retries.outlines(of: key)
         let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
         return SubmissionRecord(
             grants: grants.reversed(), answer: answer, waiting: waiting,

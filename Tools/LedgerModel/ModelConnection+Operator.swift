@@ -34,7 +34,7 @@ extension ModelConnection: LedgerOperator {
             .sorted { $0.sequence < $1.sequence }
             .map { row in
                 RetryRow(
-                    key: row.key, submission: row.submission,
+                    key: row.key, submission: row.submission.withoutEvidence,
                     entry: RetryEntry(
                         cause: row.entry.cause, detail: row.entry.detail, delay: 0, history: row.entry.history,
                         doubt: row.entry.doubt, isSigned: row.entry.isSigned, purchases: []),

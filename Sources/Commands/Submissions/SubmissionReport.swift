@@ -135,15 +135,19 @@ struct SubmissionReport: Sendable {
 }
 
 extension SubmissionReport {
-    /// - Parameter mostGrants: How many are shown, the oldest; `moreGrants` says how many more there are.
-    func json(mostGrants: Int = .max) -> JSONOutput {
+    /// - Parameters:
+    ///   - mostGrants: How many are shown, the oldest; `moreGrants` says how many more there are.
+    ///   - mostWaiting: The same of rows that wait, and `moreWaiting`.
+    func json(mostGrants: Int = .max, mostWaiting: Int = .max) -> JSONOutput {
         let more = record.grants.count - mostGrants
+        let moreWaiting = record.waiting.count - mostWaiting
         var members: [String: JSONOutput] = [
             "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "userId": .id(user),
             "state": .word(state),
             "grants": .list(record.grants.prefix(mostGrants).map(\.grant.json)),
             "moreGrants": more > 0 ? .count(more) : .absent,
-            "waiting": .list(record.waiting.map { WaitingReport(row: $0).json }),
+            "waiting": .list(record.waiting.prefix(mostWaiting).map { WaitingReport(row: $0).json }),
+            "moreWaiting": moreWaiting > 0 ? .count(moreWaiting) : .absent,
             "passedOver": .list(passedOver.map(\.json)), "owed": .list(record.owed.map { OwedReport(row: $0).json }),
             "actions": actions.map { JSONOutput.list($0.map(Self.json)) } ?? .absent,
         ]

@@ -277,12 +277,14 @@ struct SubmissionAnswer: Sendable {
         reports += SubmissionReport.all(key, record, actions: actions)
     }
 
-    var json: JSONOutput { json(mostGrants: .max) }
+    var json: JSONOutput { json(mostGrants: .max, mostWaiting: .max) }
 
-    /// - Parameter mostGrants: Of each report; the oldest are shown.
-    func json(mostGrants: Int) -> JSONOutput {
+    /// - Parameters:
+    ///   - mostGrants: Of each report; the oldest are shown.
+    ///   - mostWaiting: The same of rows that wait.
+    func json(mostGrants: Int, mostWaiting: Int) -> JSONOutput {
         .object([
-            "submissions": .list(reports.map { $0.json(mostGrants: mostGrants) }),
+            "submissions": .list(reports.map { $0.json(mostGrants: mostGrants, mostWaiting: mostWaiting) }),
             "laterRows": later == 0 ? .absent : .count(later),
         ])
     }
