@@ -4,8 +4,8 @@ import Contract
 import Kafka
 import Ledger
 
-/// A look for a word on the topics. Where the ledger has nothing of a word, a record may have it that workers are not
-/// through with, or could not read.
+/// A look for a word on the topics. A record may have it that workers are not through with, or could not read, and that
+/// the ledger has nothing of.
 struct TopicSearch: Sendable {
     /// Most records that are looked at: the latest quarantined ones of each partition, and the first unfinished ones.
     static let mostOfPartition = 1000
@@ -38,11 +38,12 @@ struct TopicSearch: Sendable {
 
     /// - Parameters:
     ///   - next: Of each partition the first offset that is not complete, as the ledger has it.
+    ///   - known: Records that the ledger has, and that are no hits.
     ///   - limit: Most hits.
     ///   - now: The moment of the look.
     init(
-        _ word: String, limit: Int, next: [TopicPartition: Int64], now: Timestamp, input: any InputTopic,
-        quarantine: any QuarantineTopic
+        _ word: String, limit: Int, next: [TopicPartition: Int64], known: Set<Origin> = [], now: Timestamp,
+        input: any InputTopic, quarantine: any QuarantineTopic
     ) {
         let word = RecordWord(word, now: now)
         var firsts: [Int32: Int64] = [:]
@@ -70,7 +71,7 @@ struct TopicSearch: Sendable {
         }
         // A partition's first offset that is not complete may stand before a record that is.
         let answered = Set(hits.compactMap(\.origin))
-        hits.removeAll { answered.contains("\($0.place)") }
+        hits.removeAll { answered.contains("\($0.place)") || known.contains($0.place) }
         hits.sort { ($0.at ?? .distantPast, $0.place.offset) > ($1.at ?? .distantPast, $1.place.offset) }
         hasMore = hits.count > limit
         hits = Array(hits.prefix(limit))
@@ -91,6 +92,11 @@ struct TopicSearch: Sendable {
     func text(_ word: String, width: Int?) -> String {
         hits.map { $0.text(word, width: width) }.joined(separator: "\n")
             + (hasMore ? "\nMore exist than these \(hits.count); --limit shows more.\n" : "")
+    }
+
+    /// Records of the topics behind those that were looked at; nil for none.
+    var rest: String? {
+        leftOut > 0 ? Int(leftOut).of("more unread or quarantined record", "more unread or quarantined records") : nil
     }
 
     /// The end of a look without hits, of topics that could all be looked through.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Commands
 
-@Suite("A look for a word on the topics, where the ledger has nothing of it")
+@Suite("A look for a word on the topics, for what the ledger does not have")
 struct TopicSearchTests {
     private func grantor(_ input: FixedInput) throws -> SampleRun {
         var grantor = try SampleRun()
@@ -40,6 +40,41 @@ struct TopicSearchTests {
 
                 """)
         #expect(result.status == .done && result.errors.isEmpty)
+    }
+
+    private let again = [#"{"submissionId":"s-1","userId":"u-1"}"#, #"{"submissionId":"s-2","userId":"u-1"}"#]
+
+    @Test("A user whom the ledger knows may have bought again: records stand behind its rows, each once")
+    func beside() throws {
+        let result = try grantor(FixedInput(values: again))("find u-1")
+        #expect(
+            result.output.contains("\n\nu-1  not decided yet\n") && result.output.contains("\n\nu-1  quarantined: "))
+        #expect(result.output.hasPrefix("u-1  held: no_answer\n") && result.status == .done)
+        #expect(result.output.contains("found on receipts.submitted/5/174"))
+        #expect(!result.output.contains("found on receipts.submitted/5/173"), "the ledger has this record")
+        let json = try grantor(FixedInput(values: again))("find u-1 --json").output
+        #expect(json.contains("\"record\" : \"receipts.submitted/5/174\"") && !json.contains("notLookedAt"))
+    }
+
+    @Test("Beside rows of the ledger it is said, and is no failure, that a topic could not be looked through")
+    func besideAway() throws {
+        var half = try grantor(FixedInput(values: again))
+        half.quarantine.failure = FixedCluster.away
+        let result = half("find u-1")
+        #expect(result.output.contains("\nNot all topics can be looked through: ") && result.status == .done)
+        #expect(!result.output.contains("found on receipts.submitted/5/173"), "the ledger has this record")
+        #expect(half("find u-1 --json").output.contains("\"notLookedAt\" : ["))
+        let unset = try SampleRun()("find u-1")
+        #expect(unset.output.contains("GRANTOR_KAFKA_BOOTSTRAP_SERVERS") && unset.status == .done)
+        let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
+        let more = try grantor(FixedInput(values: many))("find u-1")
+        #expect(more.output.hasSuffix("\n5 more unread or quarantined records were not looked at.\n"))
+    }
+
+    @Test("The topics are not looked through for a transaction that the ledger has")
+    func transaction() throws {
+        let result = try grantor(FixedInput(failure: FixedCluster.away))("find 1000007")
+        #expect(result.status == .done && !result.output.contains("topics"))
     }
 
     @Test("A quarantined record is told with its reason, and how to see it")
