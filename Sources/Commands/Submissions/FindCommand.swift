@@ -33,7 +33,9 @@ enum FindCommand {
         // A user or an order may have bought again. Other ids are of one purchase, which the ledger has.
         guard result.hits.isEmpty || result.isOfSeveral else {
             return try context.output(
-                arguments.format(context).render(json: result.json) { width in result.text(now: now, width: width) })
+                arguments.format(context).render(json: result.json) { width in
+                    result.text(Checkpoints(rows), now: now, width: width)
+                })
         }
         guard !Search(word, limit: limit).queries.isEmpty else {
             try context.output(arguments.format(context).render(json: result.json) { _ in "" })
@@ -42,7 +44,7 @@ enum FindCommand {
         let topics = try Topics.look(word, limit: limit, rows, beside: result, arguments, context)
         try context.output(
             arguments.format(context).render(json: topics.json(result)) { width in
-                let found = result.hits.isEmpty ? "" : result.text(now: now, width: width)
+                let found = result.hits.isEmpty ? "" : result.text(Checkpoints(rows), now: now, width: width)
                 return found + topics.text(word, width: width, besideHits: !result.hits.isEmpty)
             })
         if result.hits.isEmpty, let end = topics.end { throw Self.failure(word, end) }
@@ -140,20 +142,20 @@ extension SearchResult {
     }
 
     /// A block for each hit: its subject, sentences about what came of it, and its ids, whole and ready to be copied.
-    func text(now: Timestamp, width: Int?) -> String {
-        var text = hits.map { $0.text(now: now, width: width) }.joined(separator: "\n")
+    func text(_ checkpoints: Checkpoints, now: Timestamp, width: Int?) -> String {
+        var text = hits.map { $0.text(checkpoints, now: now, width: width) }.joined(separator: "\n")
         if hasMore { text += "\nMore exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
         return text
     }
 }
 
 extension SearchResult.Hit {
-    fileprivate func text(now: Timestamp, width: Int?) -> String {
+    fileprivate func text(_ checkpoints: Checkpoints, now: Timestamp, width: Int?) -> String {
         let title = row.claimant.submissionID.rawValue
         let cause = row.cause.map { ": \($0)" } ?? ""
         let untold = row.cause == nil && !owed.isEmpty ? ", not told yet" : ""
         return PrintableText.singleLine("\(title)  \(row.state.rawValue)\(cause)\(untold)") + "\n"
-            + TextParagraph.text(row.words(owed: owed, now: now).sentences, width)
+            + TextParagraph.text(row.words(owed: owed, checkpoints, now: now).sentences, width)
             + TextParagraph.text([facts.map { "\($0) \($1)" }.joined(separator: ", ")], width)
     }
 

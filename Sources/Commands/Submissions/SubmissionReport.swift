@@ -8,6 +8,8 @@ struct SubmissionReport: Sendable {
     let record: SubmissionRecord
     /// In order; on all submissions of the id. Nil where nobody asked for them.
     let actions: [OperatorAction]?
+    /// As they were before the rows were read.
+    var checkpoints = Checkpoints([])
 
     /// The ledger's rows of one id, by user: two users with one id have a submission each.
     static func all(
@@ -44,7 +46,7 @@ struct SubmissionReport: Sendable {
     func words(now: Timestamp) -> SubmissionWords {
         var words = SubmissionWords(
             state: state, grants: record.grants.count,
-            isImported: record.grants.allSatisfy { $0.grant.isImported },
+            isImported: record.grants.allSatisfy { $0.grant.isImported }, isUnpassed: isUnpassed,
             owed: record.owed, passedOver: passedOver, now: now)
         switch (words.state, record.answer, record.waiting.first) {
         case (.held, _, let row?), (.retrying, _, let row?):
@@ -54,6 +56,13 @@ struct SubmissionReport: Sendable {
         default: break
         }
         return words
+    }
+
+    private var isUnpassed: Bool {
+        if case .repeated(let repeated) = record.answer, record.grants.isEmpty {
+            return checkpoints.isUnpassed(repeated.origin)
+        }
+        return record.grants.contains { checkpoints.isUnpassed($0.grant.origin) }
     }
 
     /// For people. Nothing is cut, whatever the terminal's width: ids are there to be copied.

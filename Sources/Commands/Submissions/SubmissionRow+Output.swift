@@ -20,10 +20,13 @@ extension SubmissionRow {
         ]
     }
 
-    /// - Parameter owed: The rows that the outbox has of it.
-    func words(owed: [OutboxRow], now: Timestamp) -> SubmissionWords {
+    /// - Parameters:
+    ///   - owed: The rows that the outbox has of it.
+    ///   - checkpoints: As they were before this row was read.
+    func words(owed: [OutboxRow], _ checkpoints: Checkpoints, now: Timestamp) -> SubmissionWords {
         SubmissionWords(
-            state: state, isImported: isImported, cause: cause, detail: detail,
+            state: state, isImported: isImported, isUnpassed: checkpoints.isUnpassed(origin), cause: cause,
+            detail: detail,
             next: dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now) }, owed: owed,
             passedOver: passedOver.map { [$0] } ?? [], now: now)
     }

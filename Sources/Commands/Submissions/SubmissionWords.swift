@@ -9,6 +9,8 @@ struct SubmissionWords: Sendable {
     var grants = 1
     /// Whether another system granted it, before this one came into use.
     var isImported = false
+    /// Whether workers are not through with its record, so that its event may be neither published nor owed yet.
+    var isUnpassed = false
     /// Of a failure or a wait: the word, and its sentence.
     var cause: String?
     var detail: String?
@@ -129,6 +131,9 @@ struct SubmissionWords: Sendable {
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
         case .granted, .repeated:
+            if isUnpassed {
+                return "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
+            }
             // Purchases that were left out have to be submitted again. Beside them "again gives nothing" would mislead.
             return
                 "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event."
@@ -142,7 +147,7 @@ struct SubmissionWords: Sendable {
         case .held: Self.whileItWaits
         case .retrying: retryCause?.isDoubt == true ? Self.whileInDoubt : Self.whileItWaits
         case .failed: reason?.wordsForPlayer
-        case .granted, .repeated: owed.isEmpty ? nil : Self.whileItWaits
+        case .granted, .repeated: owed.isEmpty && (!isUnpassed || isImported) ? nil : Self.whileItWaits
         }
     }
 }

@@ -272,9 +272,16 @@ struct SubmissionAnswer: Sendable {
     /// Rows that only a later version can read.
     var later = 0
 
-    fileprivate mutating func add(_ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?) {
+    fileprivate mutating func add(
+        _ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?,
+        _ checkpoints: Checkpoints = Checkpoints([])
+    ) {
         later += record.later
-        reports += SubmissionReport.all(key, record, actions: actions)
+        reports += SubmissionReport.all(key, record, actions: actions).map { report in
+            var report = report
+            report.checkpoints = checkpoints
+            return report
+        }
     }
 
     var json: JSONOutput { json(mostGrants: .max, mostWaiting: .max) }
@@ -312,9 +319,11 @@ extension LedgerOperator {
 
     func answer(_ id: SubmissionID, of apps: [BundleID]) throws(LedgerError) -> SubmissionAnswer {
         var answer = SubmissionAnswer()
+        // How far workers are is looked at first: a record that one ends meanwhile may still look unpassed.
+        let checkpoints = Checkpoints(try partitions())
         let keys = apps.map { SubmissionKey(bundleID: $0, submissionID: id) }
         for (key, record) in zip(keys, try records(of: keys)) {
-            answer.add(record, of: key, actions: try actions(on: key))
+            answer.add(record, of: key, actions: try actions(on: key), checkpoints)
         }
         return answer
     }

@@ -13,6 +13,7 @@ struct FindCommandTests {
 
     @Test("Each hit is a block: what it is, what came of it, and its ids, with what the word is to it")
     func blocks() {
+        grantor.ledger.complete(to: 174)
         let result = grantor("find u-1")
         #expect(result.output.hasPrefix("u-1  held: no_answer\n  Neither granted nor refused: it waits for our side. "))
         #expect(
@@ -25,6 +26,18 @@ struct FindCommandTests {
 
                 """))
         #expect(result.status == .done && result.errors.isEmpty)
+    }
+
+    @Test("An event may be on its way as long as workers are not through with the record, in show as well")
+    func unpassed() {
+        let words = "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
+        let said = #"The purchase is the user's. \#(words) Tell the player: "\#(SubmissionWords.whileItWaits)""#
+        for line in ["find u-1", "submissions show granted --app com.example.game"] {
+            grantor.ledger.complete(to: 173)
+            #expect(grantor(line).output.contains(said))
+            grantor.ledger.complete(to: 174)
+            #expect(!grantor(line).output.contains(words))
+        }
     }
 
     @Test("More hits than the limit are said to exist")

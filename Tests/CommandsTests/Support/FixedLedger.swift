@@ -12,6 +12,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let asked = Mutex<[String]>([])
     private let owed = Mutex<[OutboxRow]>([])
     private let held = Mutex<Int?>(nil)
+    private let checkpoint = Mutex<Int64>(173)
     private let owner: ConsumerGroup?
     private let erased = Mutex<[ErasureResult]>([])
     private let refusal = Mutex<(error: LedgerError, during: @Sendable () -> Void)?>(nil)
@@ -147,8 +148,12 @@ final class FixedLedger: LedgerOperator, Sendable {
         return id == Self.id
     }
 
+    /// Its partition is complete up to this offset from now on.
+    func complete(to next: Int64) { checkpoint.withLock { $0 = next } }
+
     func partitions() throws(LedgerError) -> [PartitionRow] {
-        [PartitionRow(partition: Self.origin.topicPartition, next: 173, owner: "host/1", starts: 2)]
+        let next = checkpoint.withLock { $0 }
+        return [PartitionRow(partition: Self.origin.topicPartition, next: next, owner: "host/1", starts: 2)]
     }
 
     func workers() throws(LedgerError) -> [WorkerRow] {
