@@ -65,6 +65,10 @@ extension SQLiteLedger: LedgerOperator {
         try read { (_) throws(StoreError) in try OutboxTable(database: database).page(limit: limit) }
     }
 
+    public func laterOwed() throws(LedgerError) -> Int {
+        try read { (_) throws(StoreError) in try OutboxTable(database: database).later() }
+    }
+
     public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
         try read { (_) throws(StoreError) in try OutboxTable(database: database).rows(keys) }
     }

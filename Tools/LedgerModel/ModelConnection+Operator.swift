@@ -137,6 +137,8 @@ extension ModelConnection: LedgerOperator {
             .prefix(limit).map { row($0.key, $0.value) }
     }
 
+    public func laterOwed() throws(LedgerError) -> Int { 0 }
+
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
         model.tables.actions.filter { $0.submission == key }
     }

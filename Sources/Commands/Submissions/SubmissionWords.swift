@@ -132,7 +132,8 @@ struct SubmissionWords: Sendable {
         case .granted where isImported: return "Another system granted it, so no event told of it."
         case .granted, .repeated:
             if isUnpassed {
-                return "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
+                return
+                    "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
             }
             // Purchases that were left out have to be submitted again. Beside them "again gives nothing" would mislead.
             return

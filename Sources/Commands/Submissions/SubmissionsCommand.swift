@@ -131,13 +131,7 @@ enum SubmissionsCommand {
             arguments.format(context).render(json: answer.json) { width in
                 answer.reports.map { $0.text(now: now, width: width) }.joined(separator: "\n")
             })
-        let later = answer.later
-        if later > 0 {
-            throw CommandFailure(
-                .failed,
-                "\(later) more \(later == 1 ? "row was" : "rows were") written by a later version, which alone can show "
-                    + "\(later == 1 ? "it" : "them")")
-        }
+        if answer.later > 0 { throw .ofLater(answer.later) }
         if answer.reports.isEmpty {
             throw CommandFailure(
                 .failed,
@@ -245,6 +239,16 @@ enum SubmissionsCommand {
             throw .usage("an id is missing, or what many have: \(options)")
         }
         return many
+    }
+}
+
+extension CommandFailure {
+    /// The end of an answer that lacks rows which only a later version can read.
+    static func ofLater(_ rows: Int) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "\(rows) more \(rows == 1 ? "row was" : "rows were") written by a later version, which alone can show "
+                + "\(rows == 1 ? "it" : "them")")
     }
 }
 

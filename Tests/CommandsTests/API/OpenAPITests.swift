@@ -43,7 +43,8 @@ struct OpenAPITests {
         let key = SubmissionKey(bundleID: "com.example.game", submissionID: "s-1")
         let records = [
             FixedLedger.record(
-                grants: [grant, grant], waiting: [FixedLedger.waiting, FixedLedger.held], owed: [FixedLedger.owed(.publish)]),
+                grants: [grant, grant], waiting: [FixedLedger.waiting, FixedLedger.held],
+                owed: [FixedLedger.owed(.publish)]),
             FixedLedger.record(answer: repeated, owed: [FixedLedger.owed(.call)]),
         ]
         let reports = records.flatMap { SubmissionReport.all(key, $0, actions: nil) }

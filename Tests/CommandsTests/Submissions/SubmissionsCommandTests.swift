@@ -185,6 +185,18 @@ struct SubmissionsCommandTests {
         #expect(grantor("outbox list --limit 1 --json").output.contains("\"hasMore\" : true"))
     }
 
+    @Test("Rows of a later version are owed as well, and are counted")
+    func laterOutbox() {
+        grantor.ledger.owe([], later: 2)
+        let result = grantor("outbox list")
+        #expect(result.output.isEmpty && result.status == .failed)
+        #expect(
+            result.errors == "grantor: 2 more rows were written by a later version, which alone can show them\n")
+        #expect(grantor("outbox list --json").output.contains("\"laterRows\" : 2"))
+        grantor.ledger.owe([FixedLedger.owed(.publish)], later: 1)
+        #expect(grantor("outbox list").output.contains("\ngranted:production:1000001  granted event"))
+    }
+
     @Test("A submission that nobody knows is said to be unknown, as JSON too")
     func unknown() {
         #expect(

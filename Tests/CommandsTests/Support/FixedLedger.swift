@@ -11,6 +11,7 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     private let asked = Mutex<[String]>([])
     private let owed = Mutex<[OutboxRow]>([])
+    private let owedLater = Mutex(0)
     private let held = Mutex<Int?>(nil)
     private let checkpoint = Mutex<Int64>(173)
     private let owner: ConsumerGroup?
@@ -122,7 +123,13 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     /// The rows of its outbox from now on.
-    func owe(_ rows: [OutboxRow]) { owed.withLock { $0 = rows } }
+    /// - Parameter later: Others, which only a later version can read.
+    func owe(_ rows: [OutboxRow], later: Int = 0) {
+        owed.withLock { $0 = rows }
+        owedLater.withLock { $0 = later }
+    }
+
+    func laterOwed() throws(LedgerError) -> Int { owedLater.withLock { $0 } }
 
     func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] { Array(owed.withLock { $0 }.prefix(limit)) }
 
