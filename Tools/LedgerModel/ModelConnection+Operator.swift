@@ -98,8 +98,9 @@ extension ModelConnection: LedgerOperator {
                 case .repeated(let repeated) where state == .repeated:
                     SubmissionRow(
                         sequence: sequence, state: .repeated, claimant: repeated.claimant, origin: repeated.origin,
-                        decidedAt: repeated.answeredAt, transactionID: repeated.grant.transactionID, productID: nil,
-                        attempts: 0, passedOver: repeated.passedOver,
+                        decidedAt: repeated.answeredAt, transactionID: repeated.grant.transactionID,
+                        environment: repeated.grant.environment, productID: nil, attempts: 0,
+                        passedOver: repeated.passedOver,
                         owable: OutboxKey.telling(of: repeated.grant, to: repeated.claimant.submissionID))
                 case .failed, .repeated: nil
                 }
@@ -111,7 +112,8 @@ extension ModelConnection: LedgerOperator {
                     sequence: row.sequence, state: state, claimant: row.submission.claimant,
                     origin: row.submission.origin, receivedAt: row.submission.receivedAt, cause: row.entry.cause.word,
                     detail: row.entry.detail,
-                    transactionID: row.submission.claim.transactionID, productID: row.submission.claim.productID,
+                    transactionID: row.submission.claim.transactionID,
+                    environment: row.submission.claim.environment, productID: row.submission.claim.productID,
                     attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
                     isLeased: row.leasedUntil != nil, owable: [.pending(row.key)])
             }

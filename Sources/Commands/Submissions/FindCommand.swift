@@ -167,6 +167,7 @@ extension SearchResult.Hit {
                 ("user", claimant.userID.rawValue), ("order", claimant.orderID?.rawValue),
                 ("app", claimant.bundleID.rawValue.isEmpty ? nil : claimant.bundleID.rawValue),
                 ("product", row.productID?.rawValue), ("transaction", row.transactionID?.rawValue),
+                ("environment", row.environment?.rawValue),
             ] + moments.map { ($0, $1?.rfc3339) }
         return all.compactMap { name, value in value.map { (name, $0) } }
     }

@@ -46,7 +46,7 @@ struct SubmissionReport: Sendable {
     func words(now: Timestamp) -> SubmissionWords {
         var words = SubmissionWords(
             state: state, grants: record.grants.count,
-            isImported: record.grants.allSatisfy { $0.grant.isImported }, isUnpassed: isUnpassed,
+            isImported: record.grants.allSatisfy { $0.grant.isImported }, isTest: isTest, isUnpassed: isUnpassed,
             owed: record.owed, passedOver: passedOver, now: now)
         switch (words.state, record.answer, record.waiting.first) {
         case (.held, _, let row?), (.retrying, _, let row?):
@@ -56,6 +56,13 @@ struct SubmissionReport: Sendable {
         default: break
         }
         return words
+    }
+
+    /// By the first purchase: evidence is of one environment. What a submission that waits claims proves nothing.
+    private var isTest: Bool {
+        if let grant = record.grants.first { return grant.grant.environment == .sandbox }
+        if case .repeated(let repeated) = record.answer { return repeated.grant.environment == .sandbox }
+        return false
     }
 
     private var isUnpassed: Bool {
@@ -256,7 +263,8 @@ struct WaitingReport: Sendable {
         return .object([
             "state": .word(state), "cause": .text(cause), "detail": .text(row.entry.detail),
             "endpoint": .text(endpoint), "userId": .id(row.submission.userID), "orderId": .id(row.submission.orderID),
-            "transactionId": .id(row.submission.claim.transactionID), "receivedAt": .time(row.submission.receivedAt),
+            "transactionId": .id(row.submission.claim.transactionID),
+            "environment": .word(row.submission.claim.environment), "receivedAt": .time(row.submission.receivedAt),
             "attempts": .count(row.attempts), "dueAt": .time(row.dueAt), "isLeased": .truth(row.isLeased),
             "history": .list(history), "origin": row.submission.origin.json,
         ])

@@ -4,8 +4,8 @@ import Ledger
 /// A submission's row in a list, for people and as JSON.
 extension SubmissionRow {
     static let header = [
-        "SUBMISSION", "STATE", "CAUSE", "APP", "USER", "ORDER", "TRANSACTION", "PRODUCT", "RECEIVED", "DECIDED",
-        "NEXT TRY", "ATTEMPTS",
+        "SUBMISSION", "STATE", "CAUSE", "APP", "USER", "ORDER", "TRANSACTION", "PRODUCT", "ENVIRONMENT", "RECEIVED",
+        "DECIDED", "NEXT TRY", "ATTEMPTS",
     ]
 
     /// - Parameter now: Moments of the next try are shown relative to it.
@@ -14,6 +14,8 @@ extension SubmissionRow {
             claimant.submissionID.rawValue, state.rawValue, cause ?? "-",
             claimant.bundleID.rawValue.isEmpty ? "-" : claimant.bundleID.rawValue, claimant.userID.rawValue,
             claimant.orderID?.rawValue ?? "-", transactionID?.rawValue ?? "-", productID?.rawValue ?? "-",
+            // Nearly all are of production, and a column that says nothing is left out.
+            environment == .sandbox ? "sandbox" : "-",
             receivedAt?.rfc3339 ?? "-", decidedAt?.rfc3339 ?? "-",
             dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now).short } ?? "-",
             state == .repeated ? "-" : String(attempts),
@@ -25,7 +27,8 @@ extension SubmissionRow {
     ///   - checkpoints: As they were before this row was read.
     func words(owed: [OutboxRow], _ checkpoints: Checkpoints, now: Timestamp) -> SubmissionWords {
         SubmissionWords(
-            state: state, isImported: isImported, isUnpassed: checkpoints.isUnpassed(origin), cause: cause,
+            state: state, isImported: isImported, isTest: decidedAt != nil && environment == .sandbox,
+            isUnpassed: checkpoints.isUnpassed(origin), cause: cause,
             detail: detail,
             next: dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now) }, owed: owed,
             passedOver: passedOver.map { [$0] } ?? [], now: now)
@@ -38,7 +41,8 @@ extension SubmissionRow {
             "submissionId": .id(claimant.submissionID), "bundleId": .id(claimant.bundleID),
             "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "state": .word(state),
             "cause": .text(cause), "detail": .text(detail), "transactionId": .id(transactionID),
-            "originalTransactionId": .id(originalTransactionID), "productId": .id(productID),
+            "originalTransactionId": .id(originalTransactionID), "environment": .word(environment),
+            "productId": .id(productID),
             "attempts": state == .repeated ? .absent : .count(attempts), "receivedAt": .time(receivedAt),
             "decidedAt": .time(decidedAt), "dueAt": .time(dueAt),
             "isLeased": dueAt == nil ? .absent : .truth(isLeased), "origin": origin.json,

@@ -9,6 +9,8 @@ struct SubmissionWords: Sendable {
     var grants = 1
     /// Whether another system granted it, before this one came into use.
     var isImported = false
+    /// Whether Apple attests that it was made in the sandbox, without money.
+    var isTest = false
     /// Whether workers are not through with its record, so that its event may be neither published nor owed yet.
     var isUnpassed = false
     /// Of a failure or a wait: the word, and its sentence.
@@ -32,7 +34,8 @@ struct SubmissionWords: Sendable {
     var sentences: [String] {
         // An operator's words come without a full stop, as they were given.
         let detail = detail.map { $0.isEmpty || $0.hasSuffix(".") ? $0 : $0 + "." }
-        return (outcome(detail) + left + [told] + [forPlayer.map { "Tell the player: \"\($0)\"" }]).compactMap(\.self)
+        return (outcome(detail) + [test] + left + [told] + [forPlayer.map { "Tell the player: \"\($0)\"" }]).compactMap(
+            \.self)
     }
 
     private func outcome(_ detail: String?) -> [String?] {
@@ -43,6 +46,10 @@ struct SubmissionWords: Sendable {
         case .held: ["Neither granted nor refused: it waits for our side.", detail] + remedy
         case .retrying: ["Neither granted nor refused yet."] + retrying(detail)
         }
+    }
+
+    private var test: String? {
+        isTest ? "It is a test purchase of the sandbox: nothing is given for it outside of tests." : nil
     }
 
     private var reason: FailureReason? { state == .failed ? cause.flatMap { FailureReason(rawValue: $0) } : nil }
@@ -144,7 +151,8 @@ struct SubmissionWords: Sendable {
     }
 
     private var forPlayer: String? {
-        switch state {
+        if isTest { return nil }
+        return switch state {
         case .held: Self.whileItWaits
         case .retrying: retryCause?.isDoubt == true ? Self.whileInDoubt : Self.whileItWaits
         case .failed: reason?.wordsForPlayer

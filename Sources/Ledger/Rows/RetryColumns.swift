@@ -149,7 +149,8 @@ public enum RetryColumns: Int32, RecordColumn {
             sequence: row.integer(.sequence), state: state, claimant: row.claimant, origin: row.origin,
             receivedAt: row.time(.receivedAt), cause: attempted.text(.cause), detail: attempted.text(.detail),
             transactionID: row.optionalText(.transactionID).map { TransactionID(reading: $0) },
-            productID: row.optionalIdentifier(.productID), attempts: attempted.int(.attempts),
+            environment: row.word(.environment), productID: row.optionalIdentifier(.productID),
+            attempts: attempted.int(.attempts),
             dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil),
             owable: ClaimDigest(bytes: row.blob(.digest)).map { [.pending($0)] } ?? [])
     }

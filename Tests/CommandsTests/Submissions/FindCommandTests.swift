@@ -22,7 +22,7 @@ struct FindCommandTests {
 
                 u-1  granted
                   The purchase is the user's. Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event. Submitting again gives nothing.
-                  found as submission and user, user u-1, order o-1, app com.example.game, product com.example.game.gems100, transaction 1000007, granted 2023-11-14T22:13:20.000Z
+                  found as submission and user, user u-1, order o-1, app com.example.game, product com.example.game.gems100, transaction 1000007, environment production, granted 2023-11-14T22:13:20.000Z
 
                 """))
         #expect(result.status == .done && result.errors.isEmpty)
@@ -62,6 +62,20 @@ struct FindCommandTests {
         #expect(grantor("find u-1 --json").output.contains("\"owes\" : \"fulfilment call\""))
         grantor.ledger.owe([])
         #expect(!grantor("find u-1").output.contains("inventory service"))
+    }
+
+    @Test("A purchase of the sandbox is told as one, and a list has a column for these alone")
+    func sandbox() {
+        let row = "submissions list --state granted --order"
+        #expect(grantor("\(row) o-test").output.contains("ENVIRONMENT"))
+        #expect(grantor("\(row) o-test --json").output.contains("\"environment\" : \"sandbox\""))
+        #expect(!grantor("\(row) o-1").output.contains("ENVIRONMENT"))
+        #expect(grantor("find u-1 --json").output.contains("\"environment\" : \"production\""))
+        let claiming = SubmissionRow(
+            sequence: 1, state: .held, claimant: FixedLedger.claimant("s-1"), origin: FixedLedger.origin,
+            transactionID: nil, environment: .sandbox, productID: nil, attempts: 1)
+        let words = claiming.words(owed: [], Checkpoints([]), now: FixedLedger.time)
+        #expect(!words.isTest, "a claim proves nothing")
     }
 
     @Test("A hit as JSON is the row of a list, with what the word is to it")

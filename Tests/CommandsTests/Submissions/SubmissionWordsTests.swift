@@ -36,6 +36,19 @@ struct SubmissionWordsTests {
         #expect(several.sentences.last == "Another system granted it, so no event told of it.")
     }
 
+    @Test("A test purchase is told as one, and its player hears nothing of a delivery")
+    func test() {
+        for state in [SubmissionState.repeated, .granted] {
+            var words = words(state)
+            words.isTest = true
+            words.isUnpassed = true
+            #expect(
+                words.sentences.contains(
+                    "It is a test purchase of the sandbox: nothing is given for it outside of tests."))
+            #expect(!words.sentences.contains(Self.safe))
+        }
+    }
+
     @Test("What is owed is said in place of that, and Kafka is not blamed before it was tried")
     func owed() {
         func last(_ step: OutboxStep, attempts: Int) -> String? {

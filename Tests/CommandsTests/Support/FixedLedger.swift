@@ -93,6 +93,7 @@ final class FixedLedger: LedgerOperator, Sendable {
                     origin: Self.origin, receivedAt: isWaiting ? Self.time : nil,
                     decidedAt: isWaiting ? nil : Self.time,
                     cause: [.granted, .repeated].contains(query.state) ? nil : "no_answer", transactionID: "1000007",
+                    environment: query.state == .failed ? nil : query.orderID == "o-test" ? .sandbox : .production,
                     productID: "com.example.game.gems100", attempts: 3,
                     dueAt: isWaiting ? Self.time.advanced(by: .seconds(-180)) : nil,
                     owable: query.state == .granted
