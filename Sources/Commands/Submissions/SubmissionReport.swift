@@ -224,7 +224,7 @@ struct WaitingReport: Sendable {
         fields += [
             ("received", row.submission.receivedAt.rfc3339), ("cause", cause), ("detail", row.entry.detail),
             ("attempts", String(row.attempts)),
-            (row.isLeased ? "tried now, until" : "due", row.dueAt.rfc3339), ("next try", next.short),
+            (next.isTried ? "tried now, until" : "due", row.dueAt.rfc3339), ("next try", next.short),
         ]
         if let endpoint { fields.append(("endpoint", endpoint)) }
         if let doubt = row.entry.doubt {

@@ -54,21 +54,24 @@ extension SubmissionRow {
 /// host's.
 struct NextTry: Hashable, Sendable {
     let dueAt: Timestamp
-    /// Whether a worker is at it; its lease ends when it is due.
+    /// Whether a worker is at it; its lease ends when it is due. Behind that moment the worker is gone, and another one
+    /// takes it.
     let isLeased: Bool
     let now: Timestamp
 
     /// For a cell: "now", "in 15 s", "due since 3 min".
     var short: String {
-        if isLeased { return "now" }
+        if isTried { return "now" }
         return isDue ? "due since \(distance)" : "in \(distance)"
     }
 
     /// For a sentence, behind "is tried again".
     var words: String {
-        if isLeased { return "now" }
+        if isTried { return "now" }
         return isDue ? "soon (due since \(distance))" : "in \(distance), at \(dueAt.rfc3339)"
     }
+
+    var isTried: Bool { isLeased && !isDue }
 
     private var isDue: Bool { dueAt <= now }
 

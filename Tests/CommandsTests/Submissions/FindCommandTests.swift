@@ -111,8 +111,12 @@ struct NextTryTests {
         ])
     func short(seconds: Int, words: String) { #expect(next(seconds).short == words) }
 
-    @Test("A row that a worker has is tried now")
-    func leased() { #expect(next(60, isLeased: true).short == "now" && next(-60, isLeased: true).words == "now") }
+    @Test("A row that a worker has is tried now, until its lease ends")
+    func leased() {
+        #expect(next(60, isLeased: true).short == "now" && next(60, isLeased: true).words == "now")
+        #expect(next(-60, isLeased: true).short == "due since 60 s")
+        #expect(next(-60, isLeased: true).words == "soon (due since 60 s)")
+    }
 
     @Test("A sentence has the moment, unless it is over")
     func words() {
