@@ -24,7 +24,8 @@ struct SubmissionWords: Sendable {
     let now: Timestamp
 
     /// Of an id that the ledger does not have, behind a colon.
-    static let ofUnknown = "it is not read or not verified yet, could not be read, or was never submitted"
+    static let ofUnknown =
+        "it is not read or not verified yet, could not be read, was never submitted, or its answer was pruned or erased"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
     /// For a purchase that Apple has not confirmed: it may have been made up.
     static let whileInDoubt =
@@ -133,7 +134,9 @@ struct SubmissionWords: Sendable {
                 ? "The event that says so is about to be published."
                 : "Kafka has not taken the event that says so, which is owed since \(event.owedSince.rfc3339), "
                     + "after \(SubmissionReport.attempts(event.attempts)). To do: grantor check says why. Then it is "
-                    + "published by itself: do not submit again, and give nothing by hand."
+                    + "published by itself"
+                    // Only a purchase that the user has comes with the event.
+                    + ([.granted, .repeated].contains(state) ? ": do not submit again, and give nothing by hand." : ".")
         }
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
@@ -142,9 +145,11 @@ struct SubmissionWords: Sendable {
                 return
                     "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
             }
+            // A grant that was imported has no items in its event, because the system that it came from gave them.
             // Purchases that were left out have to be submitted again. Beside them "again gives nothing" would mislead.
             return
-                "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event."
+                "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event"
+                + (state == .repeated ? ", or at the system that an imported grant came from." : ".")
                 + (passedOver.isEmpty ? " Submitting again gives nothing." : "")
         case .failed, .held, .retrying: return nil
         }

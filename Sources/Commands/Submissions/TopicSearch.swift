@@ -102,7 +102,10 @@ struct TopicSearch: Sendable {
     /// The end of a look without hits, of topics that could all be looked through.
     var nothing: String {
         let looked = "\(unfinished) unread and \(quarantined) quarantined records were looked through"
-        let end = leftOut > 0 ? "more of them are there" : "it was never submitted, or under another id"
+        let end =
+            leftOut > 0
+            ? "more of them are there"
+            : "it was never submitted, or under another id, or its answer was pruned or erased"
         return "\(looked): \(end) (ids inside evidence that waits or is unread are not seen)"
     }
 }
@@ -159,6 +162,13 @@ private struct RecordWord {
     }
 }
 
+extension QuarantinedRecord {
+    /// Whether the fault is a worker's or the ledger's, and not the program's that wrote it.
+    fileprivate var isOurs: Bool {
+        [QuarantineReason.endsWorkers, .refusedByLedger].map(\.words).contains(reason)
+    }
+}
+
 extension TopicSearch.Hit {
     fileprivate func text(_ word: String, width: Int?) -> String {
         let (title, sentences, facts) = words
@@ -185,8 +195,12 @@ extension TopicSearch.Hit {
             (
                 "quarantined: \(record.reason)",
                 [
-                    "It was submitted, and no worker can read it: nothing was verified, and no event tells the backend.",
-                    "To do: mend the program that writes such records, and let it submit the purchase again.",
+                    record.isOurs
+                        ? "It was submitted, and no worker can decide it: nothing was granted, and no event tells the backend."
+                        : "It was submitted, and no worker can read it: nothing was verified, and no event tells the backend.",
+                    record.isOurs
+                        ? "To do: report it, with this record."
+                        : "To do: mend the program that writes such records, and let it submit the purchase again.",
                     "grantor quarantine show \(record.place.text) shows the record.",
                     "Tell the player: \"A fault of ours holds this purchase up. We look into it.\"",
                 ], ["came as \(record.origin)"]

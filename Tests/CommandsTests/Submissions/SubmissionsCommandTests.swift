@@ -201,7 +201,7 @@ struct SubmissionsCommandTests {
     func unknown() {
         #expect(
             grantor("submissions show gone").errors
-                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, could not be read, or was never submitted (grantor find looks on the topics, too)\n"
+                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, could not be read, was never submitted, or its answer was pruned or erased (grantor find looks on the topics, too)\n"
         )
         #expect(grantor("submissions show gone --json").output == "{\n  \"submissions\" : [\n\n  ]\n}\n")
     }

@@ -15,11 +15,12 @@ struct TopicSearchTests {
     }
 
     private func search(
-        _ word: String, in values: [String], limit: Int = 50, next: [TopicPartition: Int64] = [:]
+        _ word: String, in values: [String], limit: Int = 50, next: [TopicPartition: Int64] = [:],
+        quarantine: FixedQuarantine = FixedQuarantine()
     ) -> TopicSearch {
         TopicSearch(
             word, limit: limit, next: next, now: FixedLedger.time, input: FixedInput(values: values),
-            quarantine: FixedQuarantine())
+            quarantine: quarantine)
     }
 
     private func submission(_ members: String) -> String {
@@ -85,6 +86,14 @@ struct TopicSearchTests {
         #expect(text.contains("found on receipts.quarantined/1/40, came as receipts.submitted/5/173, at 2023-11-14"))
     }
 
+    @Test(
+        "A record that our side could not decide is reported, and no fault of the program that wrote it",
+        arguments: [QuarantineReason.endsWorkers, .refusedByLedger])
+    func ours(reason: QuarantineReason) {
+        let text = search("u-1", in: [], quarantine: FixedQuarantine(reason: reason.words)).text("u-1", width: nil)
+        #expect(text.contains("To do: report it, with this record.") && !text.contains("mend the program"))
+    }
+
     @Test("A record that stands on both topics is a quarantined one")
     func both() {
         let hits = search("u-1", in: ["u-1", "u-1"], next: [FixedLedger.origin.topicPartition: 173]).hits
@@ -134,7 +143,7 @@ struct TopicSearchTests {
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
             result.errors
-                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id (ids inside evidence that waits or is unread are not seen)\n"
+                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id, or its answer was pruned or erased (ids inside evidence that waits or is unread are not seen)\n"
         )
         let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
         let more = try grantor(FixedInput(values: many))("find nobody")
