@@ -156,7 +156,7 @@ extension SearchResult.Hit {
         let untold = row.cause == nil && !owed.isEmpty ? ", not told yet" : ""
         return PrintableText.singleLine("\(title)  \(row.state.rawValue)\(cause)\(untold)") + "\n"
             + TextParagraph.text(row.words(owed: owed, checkpoints, now: now).sentences, width)
-            + TextParagraph.text([facts.map { "\($0) \($1)" }.joined(separator: ", ")], width)
+            + TextParagraph.text(facts: facts.map { "\($0) \($1)" }, width)
     }
 
     private var facts: [(name: String, value: String)] {

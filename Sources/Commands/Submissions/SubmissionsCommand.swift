@@ -87,7 +87,7 @@ enum SubmissionsCommand {
         let filter = SubmissionQuery(
             state: .held, bundleID: app, userID: try arguments[CommonOptions.user].map { UserID($0) },
             orderID: try arguments[order].map { OrderID($0) },
-            transactionID: try arguments[transaction].map { TransactionID(reading: $0) }, cause: try arguments[cause],
+            transactionID: try arguments[transaction].map { TransactionID(asked: $0) }, cause: try arguments[cause],
             endpoint: try arguments[endpoint], limit: try arguments[CommonOptions.limit])
         let (state, before) = (try stateOfEndpoint(arguments), try arguments[before])
         if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }

@@ -129,7 +129,7 @@ private struct RecordWord {
         case .submission(let submission):
             var transactions = [submission.claim.transactionID]
             if case .transactionID(let id) = submission.evidence { transactions.append(id) }
-            return stands(in: submission.claimant) || transactions.contains(TransactionID(reading: text))
+            return stands(in: submission.claimant) || transactions.contains(TransactionID(asked: text))
         case .malformed(let submission): return stands(in: submission.claimant)
         case .unreadable: return stands(in: record.value ?? [])
         }
@@ -174,7 +174,7 @@ extension TopicSearch.Hit {
         let (title, sentences, facts) = words
         let found = ["found on \(place)"] + facts + (at.map { ["at \($0.rfc3339)"] } ?? [])
         return PrintableText.singleLine("\(word)  \(title)") + "\n" + TextParagraph.text(sentences, width)
-            + TextParagraph.text([found.joined(separator: ", ")], width)
+            + TextParagraph.text(facts: found, width)
     }
 
     private var words: (title: String, sentences: [String], facts: [String]) {

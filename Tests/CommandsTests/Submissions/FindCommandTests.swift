@@ -78,6 +78,23 @@ struct FindCommandTests {
         #expect(!words.isTest, "a claim proves nothing")
     }
 
+    @Test("White space around a transaction's id does not count")
+    func trimmed() {
+        let found = grantor.run(["find", " 1000007\n", "--json"])
+        #expect(found.output.contains("\"foundAs\" : [\n        \"transaction\"\n      ]"))
+        _ = grantor.run(["submissions", "list", "--state", "held", "--transaction", " 1000007 "])
+        let asked = grantor.ledger.questions.last
+        _ = grantor("submissions list --state held --transaction 1000007")
+        #expect(asked == grantor.ledger.questions.last)
+    }
+
+    @Test("White space in an id stays as it is")
+    func whole() {
+        #expect(
+            TextParagraph.text(facts: ["user a  b c", "order o", "app d"], 20) == "  user a  b c,\n  order o, app d\n")
+        #expect(TextParagraph.text(facts: ["user a  b", "order o"], nil) == "  user a  b, order o\n")
+    }
+
     @Test("A hit as JSON is the row of a list, with what the word is to it")
     func json() {
         let output = grantor("find 1000007 --json").output

@@ -111,7 +111,8 @@ struct TopicSearchTests {
     @Test(
         "A word is one of the ids of a submission, in whatever way they are written, and no other member",
         arguments: [
-            ("s-9", "", true), ("u-9", "", true), ("2000000123", "", true), ("o/9", #","orderId":"o\/9""#, true),
+            ("s-9", "", true), ("u-9", "", true), ("2000000123", "", true), (" 2000000123 ", "", true),
+            ("o/9", #","orderId":"o\/9""#, true),
             ("o-é", #","orderId":"o-\u00e9""#, true), ("com.example.game", "", false), ("u-99", "", false),
         ])
     func ids(word: String, members: String, isFound: Bool) {
