@@ -40,15 +40,20 @@ public enum PrintableText {
 
     /// The words of a text in lines of at most so many columns, unless one word is longer.
     public static func wrapped(_ text: String, to width: Int) -> [String] {
+        wrapped(words: text.split(whereSeparator: \.isWhitespace).map(String.init), to: width)
+    }
+
+    /// Some words in lines of at most so many columns, unless one is longer. White space within a word stays.
+    public static func wrapped(words: [String], to width: Int) -> [String] {
         var lines: [String] = []
         var used = 0
-        for word in text.split(whereSeparator: \.isWhitespace) {
-            let more = self.width(of: String(word))
+        for word in words {
+            let more = self.width(of: word)
             if used > 0, more < width - used {
                 lines[lines.count - 1] += " \(word)"
                 used += 1 + more
             } else {
-                lines.append(String(word))
+                lines.append(word)
                 used = more
             }
         }

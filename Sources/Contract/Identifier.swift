@@ -65,6 +65,12 @@ extension TransactionID {
     /// ``DigitText``. A text of zeros only becomes an id that is not well formed.
     public init(reading text: String) { self.init(DigitText.withoutLeadingZeros(text) ?? "0") }
 
+    /// The id that somebody asks for. White space around it does not count, as in a submission.
+    public init(asked text: String) {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        self.init(reading: words.count == 1 ? String(words[0]) : text)
+    }
+
     /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is. An id
     /// that begins with a zero was not read by ``init(reading:)``, or is no id.
     public var isWellFormed: Bool {

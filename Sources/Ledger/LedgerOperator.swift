@@ -22,8 +22,11 @@ public protocol LedgerOperator: AnyObject {
     /// Grants, newest first.
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow]
 
-    /// Rows of the outbox, in the order in which they are due.
+    /// Rows of the outbox that this version can read, in the order in which they are due.
     func outbox(limit: Int) throws(LedgerError) -> [OutboxRow]
+
+    /// How many rows of the outbox only a later version can read.
+    func laterOwed() throws(LedgerError) -> Int
 
     /// The rows of the outbox that have some of these keys, in the order of the keys.
     func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow]
@@ -201,7 +204,8 @@ public struct SubmissionRecord: Hashable, Sendable {
     public let grants: [GrantRow]
     /// Its failure, or the grant that answers it.
     public let answer: Answer?
-    /// Its rows in `retries`: one, unless other content came under its id.
+    /// Its rows in `retries`: one, unless other content came under its id. Their evidence is not read, because many rows
+    /// may have megabytes each: see ``Submission/withoutEvidence``.
     public let waiting: [RetryRow]
     /// The calls and events that are still owed for it.
     public var owed: [OutboxRow]

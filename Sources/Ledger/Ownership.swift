@@ -133,6 +133,21 @@ public struct PartitionRow: Hashable, Sendable {
     }
 }
 
+/// Up to where each partition is complete, at one moment.
+public struct Checkpoints: Sendable {
+    private let next: [TopicPartition: Int64]
+
+    public init(_ rows: [PartitionRow]) {
+        next = Dictionary(rows.map { ($0.partition, $0.next ?? 0) }) { first, _ in first }
+    }
+
+    /// Whether workers are not through with a record yet: the event of its outcome may be on its way. They are with
+    /// records of partitions that the ledger does not know.
+    public func isUnpassed(_ origin: Origin) -> Bool {
+        next[origin.topicPartition].map { origin.offset >= $0 } ?? false
+    }
+}
+
 /// How far a partition is complete, for the second's checkpoint in `partitions`.
 public struct OffsetCheckpoint: Hashable, Sendable {
     public let ownership: PartitionOwnership

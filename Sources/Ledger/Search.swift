@@ -36,7 +36,7 @@ public struct Search: Hashable, Sendable {
             all.append(query.with { $0.submissionID = SubmissionID(word) })
             all.append(query.with { $0.userID = UserID(word) })
             all.append(query.with { $0.orderID = OrderID(word) })
-            let transaction = TransactionID(reading: word)
+            let transaction = TransactionID(asked: word)
             if transaction.isWellFormed { all.append(query.with { $0.transactionID = transaction }) }
         }
         queries = all
@@ -54,7 +54,7 @@ public struct Search: Hashable, Sendable {
     }
 
     private func meanings(for row: SubmissionRow) -> [Meaning] {
-        let transaction = TransactionID(reading: word)
+        let transaction = TransactionID(asked: word)
         var meanings: [Meaning] = []
         if row.claimant.submissionID == SubmissionID(word) { meanings.append(.submission) }
         if row.claimant.userID == UserID(word) { meanings.append(.user) }

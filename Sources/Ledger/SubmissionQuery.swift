@@ -92,6 +92,8 @@ public struct SubmissionRow: Hashable, Sendable {
     public let transactionID: TransactionID?
     /// A grant's.
     public let originalTransactionID: TransactionID?
+    /// Of the grant, also of an answering one; of a submission that waits as it claims it. Failures have none.
+    public let environment: Environment?
     public let productID: ProductID?
     public let attempts: Int
     /// When it is tried next, or when a worker's lease ends, by the ledger's clock; nil unless it waits.
@@ -108,8 +110,9 @@ public struct SubmissionRow: Hashable, Sendable {
     public init(
         sequence: Int64, state: SubmissionState, claimant: Claimant, origin: Origin, receivedAt: Timestamp? = nil,
         decidedAt: Timestamp? = nil, cause: String? = nil, detail: String? = nil, transactionID: TransactionID?,
-        originalTransactionID: TransactionID? = nil, productID: ProductID?, attempts: Int, dueAt: Timestamp? = nil,
-        isLeased: Bool = false, passedOver: PassedOver? = nil, isImported: Bool = false, owable: [OutboxKey] = []
+        originalTransactionID: TransactionID? = nil, environment: Environment? = nil, productID: ProductID?,
+        attempts: Int, dueAt: Timestamp? = nil, isLeased: Bool = false, passedOver: PassedOver? = nil,
+        isImported: Bool = false, owable: [OutboxKey] = []
     ) {
         self.sequence = sequence
         self.state = state
@@ -121,6 +124,7 @@ public struct SubmissionRow: Hashable, Sendable {
         self.detail = detail
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
+        self.environment = environment
         self.productID = productID
         self.attempts = attempts
         self.dueAt = dueAt
@@ -138,8 +142,9 @@ extension SubmissionRow {
         self.init(
             sequence: row.sequence, state: .granted, claimant: grant.claimant, origin: grant.origin,
             receivedAt: grant.receivedAt, decidedAt: grant.grantedAt, transactionID: grant.transactionID,
-            originalTransactionID: grant.originalTransactionID, productID: grant.productID, attempts: grant.attempts,
-            passedOver: grant.passedOver, isImported: grant.isImported,
+            originalTransactionID: grant.originalTransactionID, environment: grant.environment,
+            productID: grant.productID, attempts: grant.attempts, passedOver: grant.passedOver,
+            isImported: grant.isImported,
             owable: OutboxKey.telling(of: grant.reference, to: grant.submissionID))
     }
 
@@ -148,7 +153,8 @@ extension SubmissionRow {
         SubmissionRow(
             sequence: sequence, state: state, claimant: claimant, origin: origin, receivedAt: receivedAt,
             decidedAt: decidedAt, cause: cause, detail: detail, transactionID: transactionID,
-            originalTransactionID: originalTransactionID, productID: productID, attempts: attempts, dueAt: dueAt,
-            isLeased: isLeased, passedOver: passedOver, isImported: isImported, owable: owable)
+            originalTransactionID: originalTransactionID, environment: environment, productID: productID,
+            attempts: attempts, dueAt: dueAt, isLeased: isLeased, passedOver: passedOver, isImported: isImported,
+            owable: owable)
     }
 }

@@ -131,7 +131,7 @@ extension PostgresLedger {
             later: later + outbox.whole(owed?.integer(3) ?? 0), takenAt: now)
     }
 
-    private static let isOfLaterVersion = "NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))"
+    private static let isOfLaterVersion = "NOT (\(OutboxColumns.isShown))"
 
     /// Events, since when the oldest is owed, the latest due time of all rows, and rows of a later version.
     private static let owed = """

@@ -77,6 +77,10 @@ extension PostgresLedger: LedgerOperator {
         try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).page(limit: limit) }
     }
 
+    public func laterOwed() throws(LedgerError) -> Int {
+        try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).later() }
+    }
+
     public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
         try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).rows(keys) }
     }

@@ -164,7 +164,7 @@ struct OutboxTable {
     func size(now: Timestamp) throws(StoreError) -> Size {
         let sql = """
             SELECT count(*), min(iif(step = 'call', NULL, owed_since)), max(due_at),
-                total(NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))) FROM outbox
+                total(NOT (\(OutboxColumns.isShown))) FROM outbox
             """
         let size = try database.statement(sql).first({ _ in }) { row in
             Size(
@@ -199,7 +199,12 @@ struct OutboxTable {
     }
 
     func page(limit: Int) throws(StoreError) -> [OutboxRow] {
-        try rows("ORDER BY due_at, sequence LIMIT ?") { $0.integer(limit) }
+        try rows("WHERE \(OutboxColumns.isShown) ORDER BY due_at, sequence LIMIT ?") { $0.integer(limit) }
+    }
+
+    /// Rows that only a later version can read.
+    func later() throws(StoreError) -> Int {
+        Int(try database.number("SELECT count(*) FROM outbox WHERE NOT (\(OutboxColumns.isShown))"))
     }
 
     func rows(_ keys: [OutboxKey]) throws(StoreError) -> [OutboxRow] {

@@ -182,9 +182,14 @@ struct RetryTable {
         try rows("submission_id = ? AND app = ?") { $0.submission(key) }
     }
 
+    /// As ``rows(of:)``, without evidence.
+    func outlines(of key: SubmissionKey) throws(StoreError) -> [RetryRow] {
+        try rows("submission_id = ? AND app = ?", of: RetryColumns.outline) { $0.submission(key) }
+    }
+
     /// Makes rows that no worker has due at once.
     func makeDue(_ key: SubmissionKey, now: Timestamp) throws(StoreError) -> Int {
-        let count = try rows(of: key).count
+        let count = try outlines(of: key).count
         try database.statement(
             "UPDATE retries SET due_at = ?, takings = 0 WHERE submission_id = ? AND app = ? AND leased_until IS NULL"
         ).run {
@@ -288,9 +293,10 @@ struct RetryTable {
         """
 
     private func rows(
-        _ condition: String, _ order: String = "retries.sequence", _ bind: (inout Binder) -> Void
+        _ condition: String, _ order: String = "retries.sequence", of selection: String = RetryColumns.selection,
+        _ bind: (inout Binder) -> Void
     ) throws(StoreError) -> [RetryRow] {
-        let sql = "\(RetryColumns.selection) WHERE \(condition) ORDER BY \(order)"
+        let sql = "\(selection) WHERE \(condition) ORDER BY \(order)"
         return try database.statement(sql).rows(bind) { row in RetryColumns.row(row) }.compactMap { $0 }
     }
 }

@@ -29,7 +29,7 @@ extension SQLiteLedger: LedgerOperator {
         let answers = try AnswerTable(database: database).answers([key])
         let answer = answers.known.first
         let retries = RetryTable(database: database)
-        let waiting = try retries.rows(of: key)
+        let waiting = try retries.outlines(of: key)
         let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
         return SubmissionRecord(
             grants: grants.reversed(), answer: answer, waiting: waiting,
@@ -63,6 +63,10 @@ extension SQLiteLedger: LedgerOperator {
 
     public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {
         try read { (_) throws(StoreError) in try OutboxTable(database: database).page(limit: limit) }
+    }
+
+    public func laterOwed() throws(LedgerError) -> Int {
+        try read { (_) throws(StoreError) in try OutboxTable(database: database).later() }
     }
 
     public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {

@@ -218,6 +218,8 @@ extension LedgerConformance {
         try expect(taken.map(\.lease.key), [.failed(Samples.app, "s2")], "taken")
         try expect(try subject.run(row), before, "the row")
         try expect(try subject.measure().later, 1, "of a later version")
+        try expect(try subject.ledger.outbox(limit: 1).map(\.key), [.failed(Samples.app, "s2")], "in a page of one")
+        try expect(try subject.ledger.laterOwed(), 1, "owed beside it")
     }
 }
 

@@ -138,7 +138,7 @@ extension LedgerConformance {
         _ row: RetryRow?, _ submission: Submission, _ entry: RetryEntry, attempts: Int, dueAt: Int64
     ) throws {
         let wanted = RetryRow(
-            key: ClaimDigest(of: submission), submission: submission, entry: entry, attempts: attempts,
+            key: ClaimDigest(of: submission), submission: submission.withoutEvidence, entry: entry, attempts: attempts,
             dueAt: Samples.later(dueAt), isLeased: false)
         // A row has the moment instead of the delay, and only the decision has the purchases.
         try expect(

@@ -25,6 +25,16 @@ extension LedgerConformance {
             let record = try subject.ledger.submission(SubmissionKey(bundleID: Samples.app, submissionID: "s1"))
             try expect(record.waiting.map(\.submission.origin.offset), [1, 2, 3], "rows")
         },
+        ConformanceRule("A record of all that waits under one id leaves evidence where it is, which workers take") {
+            subject in
+            try subject.own()
+            let submission = Samples.submission("s1", receipt: "b3RoZXI=")
+            try subject.write(Samples.wait(submission, delay: 0))
+            let record = try subject.ledger.submission(submission.claimant.submissionKey)
+            try expect(record.waiting.map(\.submission), [submission.withoutEvidence], "what is shown")
+            try expect(record.waiting.map(\.submission.evidence.byteCount), [0], "bytes of evidence")
+            try expect(try subject.takeOne().submission, submission, "what a worker takes")
+        },
         ConformanceRule("Rows are taken once they are due, by endpoint, in order, and up to a number and bytes") {
             subject in
             try subject.own()

@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import MemberTesting
 
 extension LedgerConformance {
     static let searchRules: [ConformanceRule] = [
@@ -70,6 +71,26 @@ extension LedgerConformance {
             try expect(
                 try owed(), ["s1": [.call], "s2": [], "s3": [.publish], "s4": [.publish], "s5": [.publish]], "all")
             try expect(try subject.ledger.owed([]), [], "no key")
+        },
+        ConformanceRule("A hit has the environment of its grant, of the grant that answers it, or of its claim") {
+            subject in
+            try subject.own()
+            let test = Samples.purchase("1", environment: .sandbox)
+            try subject.write(Samples.grant(Samples.submission("e1", offset: 1), test))
+            let answering = GrantReference(environment: .sandbox, transactionID: "1")
+            try subject.write(Samples.decision(Samples.submission("e2", offset: 2), .repeated(answering)))
+            try subject.write(Samples.fail(Samples.submission("e3", offset: 3)))
+            let claimed = FullSamples.submission(FullSamples.evidence[0])
+            try subject.write(Samples.wait(claimed))
+            try subject.write(Samples.wait(Samples.submission("e4", offset: 4)))
+            func found(_ id: SubmissionID) throws -> [Environment?] {
+                try subject.ledger.find(id.rawValue, limit: 9).hits.map(\.row.environment)
+            }
+            try expect(try found("e1"), [.sandbox], "a grant")
+            try expect(try found("e2"), [.sandbox], "a repeat")
+            try expect(try found("e3"), [nil], "a failure")
+            try expect(try found(claimed.id), [claimed.claim.environment], "a claim")
+            try expect(try found("e4"), [nil], "a claim without it")
         },
         ConformanceRule("Lists narrow each state by submission, order and transaction") { subject in
             try subject.writeEachState()

@@ -34,7 +34,7 @@ extension ModelConnection: LedgerOperator {
             .sorted { $0.sequence < $1.sequence }
             .map { row in
                 RetryRow(
-                    key: row.key, submission: row.submission,
+                    key: row.key, submission: row.submission.withoutEvidence,
                     entry: RetryEntry(
                         cause: row.entry.cause, detail: row.entry.detail, delay: 0, history: row.entry.history,
                         doubt: row.entry.doubt, isSigned: row.entry.isSigned, purchases: []),
@@ -98,8 +98,9 @@ extension ModelConnection: LedgerOperator {
                 case .repeated(let repeated) where state == .repeated:
                     SubmissionRow(
                         sequence: sequence, state: .repeated, claimant: repeated.claimant, origin: repeated.origin,
-                        decidedAt: repeated.answeredAt, transactionID: repeated.grant.transactionID, productID: nil,
-                        attempts: 0, passedOver: repeated.passedOver,
+                        decidedAt: repeated.answeredAt, transactionID: repeated.grant.transactionID,
+                        environment: repeated.grant.environment, productID: nil, attempts: 0,
+                        passedOver: repeated.passedOver,
                         owable: OutboxKey.telling(of: repeated.grant, to: repeated.claimant.submissionID))
                 case .failed, .repeated: nil
                 }
@@ -111,7 +112,8 @@ extension ModelConnection: LedgerOperator {
                     sequence: row.sequence, state: state, claimant: row.submission.claimant,
                     origin: row.submission.origin, receivedAt: row.submission.receivedAt, cause: row.entry.cause.word,
                     detail: row.entry.detail,
-                    transactionID: row.submission.claim.transactionID, productID: row.submission.claim.productID,
+                    transactionID: row.submission.claim.transactionID,
+                    environment: row.submission.claim.environment, productID: row.submission.claim.productID,
                     attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
                     isLeased: row.leasedUntil != nil, owable: [.pending(row.key)])
             }
@@ -136,6 +138,8 @@ extension ModelConnection: LedgerOperator {
         model.tables.outbox.sorted { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }
             .prefix(limit).map { row($0.key, $0.value) }
     }
+
+    public func laterOwed() throws(LedgerError) -> Int { 0 }
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
         model.tables.actions.filter { $0.submission == key }

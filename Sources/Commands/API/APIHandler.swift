@@ -18,6 +18,8 @@ struct APIHandler: RequestHandler {
     static let readLimit = Duration.seconds(2)
     /// Most grants of a submission in one answer.
     static let mostGrants = 500
+    /// Most rows of a submission that wait in one answer. Each has its latest attempts.
+    static let mostWaiting = 50
     private static let leastRest = Duration.seconds(1)
     /// Most questions that the ledger is asked together: they have the time limit of one, and all their answers are in
     /// memory.
@@ -144,7 +146,7 @@ struct APIHandler: RequestHandler {
                 guard let answer = answers[key], !answer.reports.isEmpty || answer.later > 0 else {
                     return .failure(.unknownSubmission)
                 }
-                return .success(APIReply.json(200, answer.json(mostGrants: mostGrants)))
+                return .success(APIReply.json(200, answer.json(mostGrants: mostGrants, mostWaiting: mostWaiting)))
             case .find(let word, let limit):
                 let search = Search(word, limit: limit)
                 return .success(APIReply.json(200, (results[search] ?? search.result([])).json))

@@ -55,8 +55,8 @@ enum APIRefusal: Error, Hashable, Sendable {
         case .unauthorized: "A token of the tokens file is needed: Authorization: Bearer TOKEN."
         case .notFound: "There are /v1/submissions/{app}/{id} and /v1/find?word=."
         case .unknownSubmission:
-            "The ledger has no such submission: it is not read or not verified yet, stands on the quarantine topic, or "
-                + "was never submitted."
+            "The ledger has no such submission: it is not read or not verified yet, stands on the quarantine topic, "
+                + "was never submitted, or its answer was pruned or erased."
         case .methodNotAllowed: "Only GET and HEAD are answered."
         case .tooManyRequests: "This token has asked too often."
         case .unavailable(let detail, _): detail

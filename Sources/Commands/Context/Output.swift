@@ -148,14 +148,24 @@ struct TextFields: Sendable {
     }
 }
 
-/// Sentences, indented by two spaces.
+/// Sentences or facts, indented by two spaces.
 enum TextParagraph {
     /// - Parameter width: Lines have at most so many columns, unless one word is longer. Nil for one line.
     static func text(_ sentences: [String], _ width: Int?) -> String {
         let text = PrintableText.singleLine(sentences.joined(separator: " "))
-        let lines = PrintableText.wrapped(text, to: width.map { max(1, $0 - 2) } ?? .max)
-        return lines.map { "  \($0)\n" }.joined()
+        return lines(PrintableText.wrapped(text, to: columns(width)))
     }
+
+    /// Facts with commas between them. Each stays whole, with all white space of an id in it.
+    static func text(facts: [String], _ width: Int?) -> String {
+        let words = facts.enumerated().map { place, fact in
+            PrintableText.singleLine(fact) + (place + 1 < facts.count ? "," : "")
+        }
+        return lines(PrintableText.wrapped(words: words, to: columns(width)))
+    }
+
+    private static func columns(_ width: Int?) -> Int { width.map { max(1, $0 - 2) } ?? .max }
+    private static func lines(_ lines: [String]) -> String { lines.map { "  \($0)\n" }.joined() }
 }
 
 extension TextFields {

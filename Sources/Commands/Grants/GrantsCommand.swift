@@ -29,7 +29,7 @@ enum GrantsCommand {
             bundleID: try arguments[CommonOptions.app].map { BundleID($0) },
             userID: try arguments[CommonOptions.user].map { UserID($0) },
             orderID: try arguments[order].map { OrderID($0) },
-            transactionID: try arguments[transaction].map { TransactionID(reading: $0) },
+            transactionID: try arguments[transaction].map { TransactionID(asked: $0) },
             submissionID: try arguments[submission].map { SubmissionID($0) },
             limit: try arguments[CommonOptions.limit])
         guard query != GrantQuery(limit: query.limit) else {

@@ -17,8 +17,8 @@ enum FindCommand {
             transactions are found of purchases that are granted once for them. The id of an event is found nowhere: \
             its submission and its transaction stand in the event.
 
-            Where the ledger has nothing, the topics are looked through: the first \(TopicSearch.mostOfPartition) \
-            records of each partition that workers are not through with, and the latest \
+            Where the ledger has nothing, and for a user and an order, the topics are looked through: the first \
+            \(TopicSearch.mostOfPartition) records of each partition that workers are not through with, and the latest \
             \(TopicSearch.mostOfPartition) quarantined ones. The user of these settings needs Read on both topics.
             """,
         CommonOptions.tabulating + [CommonOptions.limit, word], run: run)
@@ -30,18 +30,24 @@ enum FindCommand {
             (try ledger.partitions(), try ledger.find(word, limit: limit))
         }
         let now = context.now()
-        guard result.hits.isEmpty else {
+        // A user or an order may have bought again. Other ids are of one purchase, which the ledger has.
+        guard result.hits.isEmpty || result.isOfSeveral else {
             return try context.output(
-                arguments.format(context).render(json: result.json) { width in result.text(now: now, width: width) })
+                arguments.format(context).render(json: result.json) { width in
+                    result.text(Checkpoints(rows), now: now, width: width)
+                })
         }
         guard !Search(word, limit: limit).queries.isEmpty else {
             try context.output(arguments.format(context).render(json: result.json) { _ in "" })
             throw Self.failure(word, ": an id has 1 to \(Search.mostBytes) bytes")
         }
-        let topics = try Topics.look(word, limit: limit, rows, arguments, context)
+        let topics = try Topics.look(word, limit: limit, rows, beside: result, arguments, context)
         try context.output(
-            arguments.format(context).render(json: topics.json(result)) { width in topics.text(word, width: width) })
-        if let end = topics.end { throw Self.failure(word, end) }
+            arguments.format(context).render(json: topics.json(result)) { width in
+                let found = result.hits.isEmpty ? "" : result.text(Checkpoints(rows), now: now, width: width)
+                return found + topics.text(word, width: width, besideHits: !result.hits.isEmpty)
+            })
+        if result.hits.isEmpty, let end = topics.end { throw Self.failure(word, end) }
     }
 
     private static func failure(_ word: String, _ end: String) -> CommandFailure {
@@ -55,11 +61,16 @@ enum FindCommand {
         /// Why not all could be looked through.
         let causes: [String]
 
+        /// - Parameter result: What the ledger has. Its records are not shown again.
         static func look(
-            _ word: String, limit: Int, _ rows: [PartitionRow], _ arguments: ParsedArguments, _ context: CommandContext
+            _ word: String, limit: Int, _ rows: [PartitionRow], beside result: SearchResult,
+            _ arguments: ParsedArguments, _ context: CommandContext
         ) throws(CommandFailure) -> Topics {
             var progress = Progress(context)
-            progress.show(nil, "The ledger has nothing of it; the topics are looked through")
+            progress.show(
+                nil,
+                result.hits.isEmpty
+                    ? "The ledger has nothing of it; the topics are looked through" : "The topics are looked through")
             defer { progress.end() }
             let settings: KafkaSettings
             do throws(CommandFailure) {
@@ -69,26 +80,41 @@ enum FindCommand {
             }
             let next = rows.compactMap { row in row.next.map { (row.partition, $0) } }
             let search = TopicSearch(
-                word, limit: limit, next: Dictionary(next) { first, _ in first }, now: context.now(),
-                input: context.input(settings), quarantine: context.quarantine(settings))
+                word, limit: limit, next: Dictionary(next) { first, _ in first },
+                known: Set(result.hits.map(\.row.origin)), now: context.now(), input: context.input(settings),
+                quarantine: context.quarantine(settings))
             var causes: [String] = []
             for cause in search.failures.map(settings.words) where !causes.contains(cause) { causes.append(cause) }
             return Topics(search: search, causes: causes)
         }
 
         func json(_ result: SearchResult) -> JSONOutput {
-            guard case .object(var members) = result.json, let search else { return result.json }
-            members["onTopics"] = search.json
-            members["hasMore"] = .truth(search.hasMore)
+            guard case .object(var members) = result.json else { return result.json }
+            if let search {
+                members["onTopics"] = search.json
+                members["hasMore"] = .truth(result.hasMore || search.hasMore)
+            }
+            let unseen = causes + [search?.rest].compactMap(\.self)
+            if !unseen.isEmpty { members["notLookedAt"] = .list(unseen.map { .string($0) }) }
             return .object(members)
         }
 
-        func text(_ word: String, width: Int?) -> String { search?.text(word, width: width) ?? "" }
+        /// - Parameter besideHits: Whether hits of the ledger stand before it. It then ends with what could not be looked
+        ///   through, which is no failure.
+        func text(_ word: String, width: Int?, besideHits: Bool) -> String {
+            let text = search?.text(word, width: width) ?? ""
+            guard besideHits else { return text }
+            let notes = [unseen, search?.rest.map { "\($0) were not looked at" }].compactMap(\.self)
+            return ([text] + notes.map { PrintableText.singleLine($0) + ".\n" }).filter { !$0.isEmpty }
+                .map { "\n" + $0 }.joined()
+        }
+
+        private var unseen: String? {
+            causes.isEmpty ? nil : "Not all topics can be looked through: \(causes.joined(separator: "; "))"
+        }
 
         /// Nil if all could be looked through, and there are hits.
         var end: String? {
-            let unseen =
-                causes.isEmpty ? nil : "Not all topics can be looked through: \(causes.joined(separator: "; "))"
             if let search, !search.hits.isEmpty { return unseen.map { ". \($0)" } }
             if let unseen { return ": \(SubmissionWords.ofUnknown). \(unseen)" }
             return search.map { ". \($0.nothing)" }
@@ -97,6 +123,11 @@ enum FindCommand {
 }
 
 extension SearchResult {
+    /// Whether the word is what several purchases may have.
+    fileprivate var isOfSeveral: Bool {
+        hits.contains { $0.meanings.contains(.user) || $0.meanings.contains(.order) }
+    }
+
     var json: JSONOutput {
         let found = hits.map { hit in
             let own: [String: JSONOutput] = [
@@ -109,21 +140,21 @@ extension SearchResult {
     }
 
     /// A block for each hit: its subject, sentences about what came of it, and its ids, whole and ready to be copied.
-    func text(now: Timestamp, width: Int?) -> String {
-        var text = hits.map { $0.text(now: now, width: width) }.joined(separator: "\n")
+    func text(_ checkpoints: Checkpoints, now: Timestamp, width: Int?) -> String {
+        var text = hits.map { $0.text(checkpoints, now: now, width: width) }.joined(separator: "\n")
         if hasMore { text += "\nMore exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
         return text
     }
 }
 
 extension SearchResult.Hit {
-    fileprivate func text(now: Timestamp, width: Int?) -> String {
+    fileprivate func text(_ checkpoints: Checkpoints, now: Timestamp, width: Int?) -> String {
         let title = row.claimant.submissionID.rawValue
         let cause = row.cause.map { ": \($0)" } ?? ""
         let untold = row.cause == nil && !owed.isEmpty ? ", not told yet" : ""
         return PrintableText.singleLine("\(title)  \(row.state.rawValue)\(cause)\(untold)") + "\n"
-            + TextParagraph.text(row.words(owed: owed, now: now).sentences, width)
-            + TextParagraph.text([facts.map { "\($0) \($1)" }.joined(separator: ", ")], width)
+            + TextParagraph.text(row.words(owed: owed, checkpoints, now: now).sentences, width)
+            + TextParagraph.text(facts: facts.map { "\($0) \($1)" }, width)
     }
 
     private var facts: [(name: String, value: String)] {
@@ -134,6 +165,7 @@ extension SearchResult.Hit {
                 ("user", claimant.userID.rawValue), ("order", claimant.orderID?.rawValue),
                 ("app", claimant.bundleID.rawValue.isEmpty ? nil : claimant.bundleID.rawValue),
                 ("product", row.productID?.rawValue), ("transaction", row.transactionID?.rawValue),
+                ("environment", row.environment?.rawValue),
             ] + moments.map { ($0, $1?.rfc3339) }
         return all.compactMap { name, value in value.map { (name, $0) } }
     }

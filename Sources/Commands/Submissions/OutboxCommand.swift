@@ -15,7 +15,9 @@ enum OutboxCommand {
     private static func list(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let limit = try arguments[CommonOptions.limit]
         // One more than are shown says whether there are more.
-        let found = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.outbox(limit: limit + 1) }
+        let (found, later) = try arguments.ledger(context) { ledger throws(LedgerError) in
+            (try ledger.outbox(limit: limit + 1), try ledger.laterOwed())
+        }
         let (rows, now) = (found.prefix(limit), context.now())
         let table = TextTable(
             header: ["OWED", "KIND", "TO", "SINCE", "NEXT TRY", "ATTEMPTS", "ANSWER"],
@@ -31,13 +33,14 @@ enum OutboxCommand {
         let json = JSONOutput.object([
             "outbox": .list(
                 rows.map { .object(OwedReport(row: $0).members.merging(["key": .text($0.key.text)]) { $1 }) }),
-            "hasMore": .truth(hasMore),
+            "hasMore": .truth(hasMore), "laterRows": later == 0 ? .absent : .count(later),
         ])
         try context.output(
             arguments.format(context).render(json: json) { width in
-                guard !rows.isEmpty else { return "Nothing is owed.\n" }
+                guard !rows.isEmpty else { return later == 0 ? "Nothing is owed.\n" : "" }
                 return table.withoutEmptyColumns().text(maxWidth: width)
                     + (hasMore ? "More exist; --limit shows more.\n" : "")
             })
+        if later > 0 { throw .ofLater(later) }
     }
 }

@@ -8,6 +8,8 @@ struct SubmissionReport: Sendable {
     let record: SubmissionRecord
     /// In order; on all submissions of the id. Nil where nobody asked for them.
     let actions: [OperatorAction]?
+    /// As they were before the rows were read.
+    var checkpoints = Checkpoints([])
 
     /// The ledger's rows of one id, by user: two users with one id have a submission each.
     static func all(
@@ -44,7 +46,7 @@ struct SubmissionReport: Sendable {
     func words(now: Timestamp) -> SubmissionWords {
         var words = SubmissionWords(
             state: state, grants: record.grants.count,
-            isImported: record.grants.allSatisfy { $0.grant.isImported },
+            isImported: record.grants.allSatisfy { $0.grant.isImported }, isTest: isTest, isUnpassed: isUnpassed,
             owed: record.owed, passedOver: passedOver, now: now)
         switch (words.state, record.answer, record.waiting.first) {
         case (.held, _, let row?), (.retrying, _, let row?):
@@ -54,6 +56,20 @@ struct SubmissionReport: Sendable {
         default: break
         }
         return words
+    }
+
+    /// By the first purchase: evidence is of one environment. What a submission that waits claims proves nothing.
+    private var isTest: Bool {
+        if let grant = record.grants.first { return grant.grant.environment == .sandbox }
+        if case .repeated(let repeated) = record.answer { return repeated.grant.environment == .sandbox }
+        return false
+    }
+
+    private var isUnpassed: Bool {
+        if case .repeated(let repeated) = record.answer, record.grants.isEmpty {
+            return checkpoints.isUnpassed(repeated.origin)
+        }
+        return record.grants.contains { checkpoints.isUnpassed($0.grant.origin) }
     }
 
     /// For people. Nothing is cut, whatever the terminal's width: ids are there to be copied.
@@ -135,15 +151,19 @@ struct SubmissionReport: Sendable {
 }
 
 extension SubmissionReport {
-    /// - Parameter mostGrants: How many are shown, the oldest; `moreGrants` says how many more there are.
-    func json(mostGrants: Int = .max) -> JSONOutput {
+    /// - Parameters:
+    ///   - mostGrants: How many are shown, the oldest; `moreGrants` says how many more there are.
+    ///   - mostWaiting: The same of rows that wait, and `moreWaiting`.
+    func json(mostGrants: Int = .max, mostWaiting: Int = .max) -> JSONOutput {
         let more = record.grants.count - mostGrants
+        let moreWaiting = record.waiting.count - mostWaiting
         var members: [String: JSONOutput] = [
             "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "userId": .id(user),
             "state": .word(state),
             "grants": .list(record.grants.prefix(mostGrants).map(\.grant.json)),
             "moreGrants": more > 0 ? .count(more) : .absent,
-            "waiting": .list(record.waiting.map { WaitingReport(row: $0).json }),
+            "waiting": .list(record.waiting.prefix(mostWaiting).map { WaitingReport(row: $0).json }),
+            "moreWaiting": moreWaiting > 0 ? .count(moreWaiting) : .absent,
             "passedOver": .list(passedOver.map(\.json)), "owed": .list(record.owed.map { OwedReport(row: $0).json }),
             "actions": actions.map { JSONOutput.list($0.map(Self.json)) } ?? .absent,
         ]
@@ -204,7 +224,7 @@ struct WaitingReport: Sendable {
         fields += [
             ("received", row.submission.receivedAt.rfc3339), ("cause", cause), ("detail", row.entry.detail),
             ("attempts", String(row.attempts)),
-            (row.isLeased ? "tried now, until" : "due", row.dueAt.rfc3339), ("next try", next.short),
+            (next.isTried ? "tried now, until" : "due", row.dueAt.rfc3339), ("next try", next.short),
         ]
         if let endpoint { fields.append(("endpoint", endpoint)) }
         if let doubt = row.entry.doubt {
@@ -243,7 +263,8 @@ struct WaitingReport: Sendable {
         return .object([
             "state": .word(state), "cause": .text(cause), "detail": .text(row.entry.detail),
             "endpoint": .text(endpoint), "userId": .id(row.submission.userID), "orderId": .id(row.submission.orderID),
-            "transactionId": .id(row.submission.claim.transactionID), "receivedAt": .time(row.submission.receivedAt),
+            "transactionId": .id(row.submission.claim.transactionID),
+            "environment": .word(row.submission.claim.environment), "receivedAt": .time(row.submission.receivedAt),
             "attempts": .count(row.attempts), "dueAt": .time(row.dueAt), "isLeased": .truth(row.isLeased),
             "history": .list(history), "origin": row.submission.origin.json,
         ])

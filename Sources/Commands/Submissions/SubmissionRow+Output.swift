@@ -4,8 +4,8 @@ import Ledger
 /// A submission's row in a list, for people and as JSON.
 extension SubmissionRow {
     static let header = [
-        "SUBMISSION", "STATE", "CAUSE", "APP", "USER", "ORDER", "TRANSACTION", "PRODUCT", "RECEIVED", "DECIDED",
-        "NEXT TRY", "ATTEMPTS",
+        "SUBMISSION", "STATE", "CAUSE", "APP", "USER", "ORDER", "TRANSACTION", "PRODUCT", "ENVIRONMENT", "RECEIVED",
+        "DECIDED", "NEXT TRY", "ATTEMPTS",
     ]
 
     /// - Parameter now: Moments of the next try are shown relative to it.
@@ -14,16 +14,22 @@ extension SubmissionRow {
             claimant.submissionID.rawValue, state.rawValue, cause ?? "-",
             claimant.bundleID.rawValue.isEmpty ? "-" : claimant.bundleID.rawValue, claimant.userID.rawValue,
             claimant.orderID?.rawValue ?? "-", transactionID?.rawValue ?? "-", productID?.rawValue ?? "-",
+            // Nearly all are of production, and a column that says nothing is left out.
+            environment == .sandbox ? "sandbox" : "-",
             receivedAt?.rfc3339 ?? "-", decidedAt?.rfc3339 ?? "-",
             dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now).short } ?? "-",
             state == .repeated ? "-" : String(attempts),
         ]
     }
 
-    /// - Parameter owed: The rows that the outbox has of it.
-    func words(owed: [OutboxRow], now: Timestamp) -> SubmissionWords {
+    /// - Parameters:
+    ///   - owed: The rows that the outbox has of it.
+    ///   - checkpoints: As they were before this row was read.
+    func words(owed: [OutboxRow], _ checkpoints: Checkpoints, now: Timestamp) -> SubmissionWords {
         SubmissionWords(
-            state: state, isImported: isImported, cause: cause, detail: detail,
+            state: state, isImported: isImported, isTest: decidedAt != nil && environment == .sandbox,
+            isUnpassed: checkpoints.isUnpassed(origin), cause: cause,
+            detail: detail,
             next: dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now) }, owed: owed,
             passedOver: passedOver.map { [$0] } ?? [], now: now)
     }
@@ -35,7 +41,8 @@ extension SubmissionRow {
             "submissionId": .id(claimant.submissionID), "bundleId": .id(claimant.bundleID),
             "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "state": .word(state),
             "cause": .text(cause), "detail": .text(detail), "transactionId": .id(transactionID),
-            "originalTransactionId": .id(originalTransactionID), "productId": .id(productID),
+            "originalTransactionId": .id(originalTransactionID), "environment": .word(environment),
+            "productId": .id(productID),
             "attempts": state == .repeated ? .absent : .count(attempts), "receivedAt": .time(receivedAt),
             "decidedAt": .time(decidedAt), "dueAt": .time(dueAt),
             "isLeased": dueAt == nil ? .absent : .truth(isLeased), "origin": origin.json,
@@ -47,21 +54,24 @@ extension SubmissionRow {
 /// host's.
 struct NextTry: Hashable, Sendable {
     let dueAt: Timestamp
-    /// Whether a worker is at it; its lease ends when it is due.
+    /// Whether a worker is at it; its lease ends when it is due. Behind that moment the worker is gone, and another one
+    /// takes it.
     let isLeased: Bool
     let now: Timestamp
 
     /// For a cell: "now", "in 15 s", "due since 3 min".
     var short: String {
-        if isLeased { return "now" }
+        if isTried { return "now" }
         return isDue ? "due since \(distance)" : "in \(distance)"
     }
 
     /// For a sentence, behind "is tried again".
     var words: String {
-        if isLeased { return "now" }
+        if isTried { return "now" }
         return isDue ? "soon (due since \(distance))" : "in \(distance), at \(dueAt.rfc3339)"
     }
+
+    var isTried: Bool { isLeased && !isDue }
 
     private var isDue: Bool { dueAt <= now }
 

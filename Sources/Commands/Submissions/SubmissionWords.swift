@@ -9,6 +9,10 @@ struct SubmissionWords: Sendable {
     var grants = 1
     /// Whether another system granted it, before this one came into use.
     var isImported = false
+    /// Whether Apple attests that it was made in the sandbox, without money.
+    var isTest = false
+    /// Whether workers are not through with its record, so that its event may be neither published nor owed yet.
+    var isUnpassed = false
     /// Of a failure or a wait: the word, and its sentence.
     var cause: String?
     var detail: String?
@@ -20,7 +24,8 @@ struct SubmissionWords: Sendable {
     let now: Timestamp
 
     /// Of an id that the ledger does not have, behind a colon.
-    static let ofUnknown = "it is not read or not verified yet, could not be read, or was never submitted"
+    static let ofUnknown =
+        "it is not read or not verified yet, could not be read, was never submitted, or its answer was pruned or erased"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
     /// For a purchase that Apple has not confirmed: it may have been made up.
     static let whileInDoubt =
@@ -30,7 +35,8 @@ struct SubmissionWords: Sendable {
     var sentences: [String] {
         // An operator's words come without a full stop, as they were given.
         let detail = detail.map { $0.isEmpty || $0.hasSuffix(".") ? $0 : $0 + "." }
-        return (outcome(detail) + left + [told] + [forPlayer.map { "Tell the player: \"\($0)\"" }]).compactMap(\.self)
+        return (outcome(detail) + [test] + left + [told] + [forPlayer.map { "Tell the player: \"\($0)\"" }]).compactMap(
+            \.self)
     }
 
     private func outcome(_ detail: String?) -> [String?] {
@@ -41,6 +47,10 @@ struct SubmissionWords: Sendable {
         case .held: ["Neither granted nor refused: it waits for our side.", detail] + remedy
         case .retrying: ["Neither granted nor refused yet."] + retrying(detail)
         }
+    }
+
+    private var test: String? {
+        isTest ? "It is a test purchase of the sandbox: nothing is given for it outside of tests." : nil
     }
 
     private var reason: FailureReason? { state == .failed ? cause.flatMap { FailureReason(rawValue: $0) } : nil }
@@ -124,25 +134,34 @@ struct SubmissionWords: Sendable {
                 ? "The event that says so is about to be published."
                 : "Kafka has not taken the event that says so, which is owed since \(event.owedSince.rfc3339), "
                     + "after \(SubmissionReport.attempts(event.attempts)). To do: grantor check says why. Then it is "
-                    + "published by itself: do not submit again, and give nothing by hand."
+                    + "published by itself"
+                    // Only a purchase that the user has comes with the event.
+                    + ([.granted, .repeated].contains(state) ? ": do not submit again, and give nothing by hand." : ".")
         }
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
         case .granted, .repeated:
+            if isUnpassed {
+                return
+                    "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
+            }
+            // A grant that was imported has no items in its event, because the system that it came from gave them.
             // Purchases that were left out have to be submitted again. Beside them "again gives nothing" would mislead.
             return
-                "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event."
+                "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event"
+                + (state == .repeated ? ", or at the system that an imported grant came from." : ".")
                 + (passedOver.isEmpty ? " Submitting again gives nothing." : "")
         case .failed, .held, .retrying: return nil
         }
     }
 
     private var forPlayer: String? {
-        switch state {
+        if isTest { return nil }
+        return switch state {
         case .held: Self.whileItWaits
         case .retrying: retryCause?.isDoubt == true ? Self.whileInDoubt : Self.whileItWaits
         case .failed: reason?.wordsForPlayer
-        case .granted, .repeated: owed.isEmpty ? nil : Self.whileItWaits
+        case .granted, .repeated: owed.isEmpty && (!isUnpassed || isImported) ? nil : Self.whileItWaits
         }
     }
 }

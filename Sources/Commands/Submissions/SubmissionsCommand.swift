@@ -87,7 +87,7 @@ enum SubmissionsCommand {
         let filter = SubmissionQuery(
             state: .held, bundleID: app, userID: try arguments[CommonOptions.user].map { UserID($0) },
             orderID: try arguments[order].map { OrderID($0) },
-            transactionID: try arguments[transaction].map { TransactionID(reading: $0) }, cause: try arguments[cause],
+            transactionID: try arguments[transaction].map { TransactionID(asked: $0) }, cause: try arguments[cause],
             endpoint: try arguments[endpoint], limit: try arguments[CommonOptions.limit])
         let (state, before) = (try stateOfEndpoint(arguments), try arguments[before])
         if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }
@@ -131,13 +131,7 @@ enum SubmissionsCommand {
             arguments.format(context).render(json: answer.json) { width in
                 answer.reports.map { $0.text(now: now, width: width) }.joined(separator: "\n")
             })
-        let later = answer.later
-        if later > 0 {
-            throw CommandFailure(
-                .failed,
-                "\(later) more \(later == 1 ? "row was" : "rows were") written by a later version, which alone can show "
-                    + "\(later == 1 ? "it" : "them")")
-        }
+        if answer.later > 0 { throw .ofLater(answer.later) }
         if answer.reports.isEmpty {
             throw CommandFailure(
                 .failed,
@@ -248,6 +242,16 @@ enum SubmissionsCommand {
     }
 }
 
+extension CommandFailure {
+    /// The end of an answer that lacks rows which only a later version can read.
+    static func ofLater(_ rows: Int) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "\(rows) more \(rows == 1 ? "row was" : "rows were") written by a later version, which alone can show "
+                + "\(rows == 1 ? "it" : "them")")
+    }
+}
+
 extension ParsedArguments {
     /// The apps of the apps file, and the empty one, which is that of malformed submissions. Nil without a readable
     /// file: the ledger has its answers all the same.
@@ -272,17 +276,26 @@ struct SubmissionAnswer: Sendable {
     /// Rows that only a later version can read.
     var later = 0
 
-    fileprivate mutating func add(_ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?) {
+    fileprivate mutating func add(
+        _ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?,
+        _ checkpoints: Checkpoints = Checkpoints([])
+    ) {
         later += record.later
-        reports += SubmissionReport.all(key, record, actions: actions)
+        reports += SubmissionReport.all(key, record, actions: actions).map { report in
+            var report = report
+            report.checkpoints = checkpoints
+            return report
+        }
     }
 
-    var json: JSONOutput { json(mostGrants: .max) }
+    var json: JSONOutput { json(mostGrants: .max, mostWaiting: .max) }
 
-    /// - Parameter mostGrants: Of each report; the oldest are shown.
-    func json(mostGrants: Int) -> JSONOutput {
+    /// - Parameters:
+    ///   - mostGrants: Of each report; the oldest are shown.
+    ///   - mostWaiting: The same of rows that wait.
+    func json(mostGrants: Int, mostWaiting: Int) -> JSONOutput {
         .object([
-            "submissions": .list(reports.map { $0.json(mostGrants: mostGrants) }),
+            "submissions": .list(reports.map { $0.json(mostGrants: mostGrants, mostWaiting: mostWaiting) }),
             "laterRows": later == 0 ? .absent : .count(later),
         ])
     }
@@ -310,9 +323,11 @@ extension LedgerOperator {
 
     func answer(_ id: SubmissionID, of apps: [BundleID]) throws(LedgerError) -> SubmissionAnswer {
         var answer = SubmissionAnswer()
+        // How far workers are is looked at first: a record that one ends meanwhile may still look unpassed.
+        let checkpoints = Checkpoints(try partitions())
         let keys = apps.map { SubmissionKey(bundleID: $0, submissionID: id) }
         for (key, record) in zip(keys, try records(of: keys)) {
-            answer.add(record, of: key, actions: try actions(on: key))
+            answer.add(record, of: key, actions: try actions(on: key), checkpoints)
         }
         return answer
     }

@@ -4,8 +4,8 @@ import Contract
 import Kafka
 import Ledger
 
-/// A look for a word on the topics. Where the ledger has nothing of a word, a record may have it that workers are not
-/// through with, or could not read.
+/// A look for a word on the topics. A record may have it that workers are not through with, or could not read, and that
+/// the ledger has nothing of.
 struct TopicSearch: Sendable {
     /// Most records that are looked at: the latest quarantined ones of each partition, and the first unfinished ones.
     static let mostOfPartition = 1000
@@ -38,11 +38,12 @@ struct TopicSearch: Sendable {
 
     /// - Parameters:
     ///   - next: Of each partition the first offset that is not complete, as the ledger has it.
+    ///   - known: Records that the ledger has, and that are no hits.
     ///   - limit: Most hits.
     ///   - now: The moment of the look.
     init(
-        _ word: String, limit: Int, next: [TopicPartition: Int64], now: Timestamp, input: any InputTopic,
-        quarantine: any QuarantineTopic
+        _ word: String, limit: Int, next: [TopicPartition: Int64], known: Set<Origin> = [], now: Timestamp,
+        input: any InputTopic, quarantine: any QuarantineTopic
     ) {
         let word = RecordWord(word, now: now)
         var firsts: [Int32: Int64] = [:]
@@ -70,7 +71,7 @@ struct TopicSearch: Sendable {
         }
         // A partition's first offset that is not complete may stand before a record that is.
         let answered = Set(hits.compactMap(\.origin))
-        hits.removeAll { answered.contains("\($0.place)") }
+        hits.removeAll { answered.contains("\($0.place)") || known.contains($0.place) }
         hits.sort { ($0.at ?? .distantPast, $0.place.offset) > ($1.at ?? .distantPast, $1.place.offset) }
         hasMore = hits.count > limit
         hits = Array(hits.prefix(limit))
@@ -93,10 +94,18 @@ struct TopicSearch: Sendable {
             + (hasMore ? "\nMore exist than these \(hits.count); --limit shows more.\n" : "")
     }
 
+    /// Records of the topics behind those that were looked at; nil for none.
+    var rest: String? {
+        leftOut > 0 ? Int(leftOut).of("more unread or quarantined record", "more unread or quarantined records") : nil
+    }
+
     /// The end of a look without hits, of topics that could all be looked through.
     var nothing: String {
         let looked = "\(unfinished) unread and \(quarantined) quarantined records were looked through"
-        let end = leftOut > 0 ? "more of them are there" : "it was never submitted, or under another id"
+        let end =
+            leftOut > 0
+            ? "more of them are there"
+            : "it was never submitted, or under another id, or its answer was pruned or erased"
         return "\(looked): \(end) (ids inside evidence that waits or is unread are not seen)"
     }
 }
@@ -120,7 +129,7 @@ private struct RecordWord {
         case .submission(let submission):
             var transactions = [submission.claim.transactionID]
             if case .transactionID(let id) = submission.evidence { transactions.append(id) }
-            return stands(in: submission.claimant) || transactions.contains(TransactionID(reading: text))
+            return stands(in: submission.claimant) || transactions.contains(TransactionID(asked: text))
         case .malformed(let submission): return stands(in: submission.claimant)
         case .unreadable: return stands(in: record.value ?? [])
         }
@@ -153,12 +162,19 @@ private struct RecordWord {
     }
 }
 
+extension QuarantinedRecord {
+    /// Whether the fault is a worker's or the ledger's, and not the program's that wrote it.
+    fileprivate var isOurs: Bool {
+        [QuarantineReason.endsWorkers, .refusedByLedger].map(\.words).contains(reason)
+    }
+}
+
 extension TopicSearch.Hit {
     fileprivate func text(_ word: String, width: Int?) -> String {
         let (title, sentences, facts) = words
         let found = ["found on \(place)"] + facts + (at.map { ["at \($0.rfc3339)"] } ?? [])
         return PrintableText.singleLine("\(word)  \(title)") + "\n" + TextParagraph.text(sentences, width)
-            + TextParagraph.text([found.joined(separator: ", ")], width)
+            + TextParagraph.text(facts: found, width)
     }
 
     private var words: (title: String, sentences: [String], facts: [String]) {
@@ -179,8 +195,12 @@ extension TopicSearch.Hit {
             (
                 "quarantined: \(record.reason)",
                 [
-                    "It was submitted, and no worker can read it: nothing was verified, and no event tells the backend.",
-                    "To do: mend the program that writes such records, and let it submit the purchase again.",
+                    record.isOurs
+                        ? "It was submitted, and no worker can decide it: nothing was granted, and no event tells the backend."
+                        : "It was submitted, and no worker can read it: nothing was verified, and no event tells the backend.",
+                    record.isOurs
+                        ? "To do: report it, with this record."
+                        : "To do: mend the program that writes such records, and let it submit the purchase again.",
                     "grantor quarantine show \(record.place.text) shows the record.",
                     "Tell the player: \"A fault of ours holds this purchase up. We look into it.\"",
                 ], ["came as \(record.origin)"]

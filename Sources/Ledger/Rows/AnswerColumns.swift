@@ -93,8 +93,9 @@ public enum AnswerColumns: Int32, RecordColumn {
         let transaction: TransactionID? = row.optionalIdentifier(.transactionID)
         let isRepeat = row.isNull(.reason)
         var owable = [OutboxKey.failed(claimant.bundleID, claimant.submissionID)]
+        var environment: Environment?
         if isRepeat {
-            let environment = row.optionalInteger(.environment).flatMap { Environment(column: $0) }
+            environment = row.optionalInteger(.environment).flatMap { Environment(column: $0) }
             let grant = environment.flatMap { environment in
                 transaction.map { GrantReference(environment: environment, transactionID: $0) }
             }
@@ -103,7 +104,7 @@ public enum AnswerColumns: Int32, RecordColumn {
         return SubmissionRow(
             sequence: row.integer(.sequence), state: isRepeat ? .repeated : .failed, claimant: claimant,
             origin: row.origin, decidedAt: row.time(.answeredAt), cause: row.optionalText(.reason),
-            detail: row.optionalText(.detail), transactionID: transaction,
+            detail: row.optionalText(.detail), transactionID: transaction, environment: environment,
             productID: row.optionalIdentifier(.productID),
             attempts: Int(row.optionalInteger(.attempts) ?? 0),
             passedOver: row.optionalText(.passedOver).map { PassedOver(text: $0) }, owable: owable)

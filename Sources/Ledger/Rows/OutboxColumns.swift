@@ -56,6 +56,9 @@ public enum OutboxColumns: Int32, TableColumn {
         (target LIKE 'service:%' OR target IN (\(Topic.allCases.map { "'topic:\($0.rawValue)'" }.joined(separator: ", "))))
         """
 
+    /// Rows that ``row(_:)`` can read.
+    public static let isShown = "\(isKnown) AND \(isOfKnownTarget)"
+
     /// Columns of ``row(_:)`` and ``DueOutboxRow/init(_:)``.
     public static let shown = selected
 

@@ -100,17 +100,18 @@ public enum RetryColumns: Int32, RecordColumn {
             AND coalesce(environment, 'production') IN ('production', 'sandbox'))
         """
 
-    /// The columns of ``selection``, and the tables that it joins to `retries`.
-    public static let shown = "\(selected), \(Attempted.selected)"
+    /// The tables that ``selection`` and ``outline`` join to `retries`.
     public static let joins = "JOIN partitions ON partitions.number = retries.origin_partition"
-    public static let selection = "SELECT \(shown) FROM retries \(joins)"
+    public static let selection = "SELECT \(selected), \(Attempted.selected) FROM retries \(joins)"
 
     /// As ``selection``, without evidence, for many rows at once: each may have megabytes of evidence.
-    public static let outline = "SELECT \(outlined), \(Attempted.selected) FROM retries \(joins)"
-    private static let outlined = allCases.map { $0 == .evidence ? "NULL" : $0.source }.joined(separator: ", ")
+    public static let outline = "SELECT \(outlined) FROM retries \(joins)"
+    /// The columns of ``outline``.
+    public static let outlined =
+        allCases.map { $0 == .evidence ? "NULL" : $0.source }.joined(separator: ", ") + ", \(Attempted.selected)"
 
-    /// A row as ``selection`` finds it. Nil for evidence or an environment that only a later version knows, and for a
-    /// digest that no version writes.
+    /// A row as ``selection`` finds it, or without its evidence as ``outline`` does. Nil for evidence or an environment
+    /// that only a later version knows, and for a digest that no version writes.
     public static func row(_ reader: some RowReader) -> RetryRow? {
         let row = TableRow(reader, Self.self)
         let attempted = TableRow(reader, Attempted.self)
@@ -148,7 +149,8 @@ public enum RetryColumns: Int32, RecordColumn {
             sequence: row.integer(.sequence), state: state, claimant: row.claimant, origin: row.origin,
             receivedAt: row.time(.receivedAt), cause: attempted.text(.cause), detail: attempted.text(.detail),
             transactionID: row.optionalText(.transactionID).map { TransactionID(reading: $0) },
-            productID: row.optionalIdentifier(.productID), attempts: attempted.int(.attempts),
+            environment: row.word(.environment), productID: row.optionalIdentifier(.productID),
+            attempts: attempted.int(.attempts),
             dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil),
             owable: ClaimDigest(bytes: row.blob(.digest)).map { [.pending($0)] } ?? [])
     }

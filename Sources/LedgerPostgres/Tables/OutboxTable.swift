@@ -258,9 +258,20 @@ struct OutboxTable {
 
     func page(limit: Int) throws(PostgresFailure) -> [OutboxRow] {
         try rows(
-            PostgresStatement("SELECT \(OutboxColumns.shown) FROM outbox ORDER BY due_at, sequence LIMIT $1::bigint") {
+            PostgresStatement(
+                """
+                SELECT \(OutboxColumns.shown) FROM outbox WHERE \(OutboxColumns.isShown)
+                ORDER BY due_at, sequence LIMIT $1::bigint
+                """
+            ) {
                 $0.integer(limit)
             })
+    }
+
+    /// Rows that only a later version can read.
+    func later() throws(PostgresFailure) -> Int {
+        let sql = "SELECT count(*) FROM outbox WHERE NOT (\(OutboxColumns.isShown))"
+        return try connection.run(PostgresStatement(sql)).first?.int(0) ?? 0
     }
 
     /// In the order of the keys.

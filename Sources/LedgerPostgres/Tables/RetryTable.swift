@@ -235,13 +235,13 @@ struct RetryTable {
             answers: try AnswerTable(connection: connection).answers(keys))
     }
 
-    /// The rows of some submissions, the oldest first.
+    /// The rows of some submissions without their evidence, the oldest first.
     func all(of keys: [SubmissionKey]) -> PostgresQuestion<[SubmissionKey: KnownRows<RetryRow>]> {
         var columns = PostgresColumns(types: [.text, .text])
         for key in keys { columns.submission(key) }
         let statement = PostgresStatement(
             """
-            SELECT \(RetryColumns.shown) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
+            SELECT \(RetryColumns.outlined) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
             JOIN retries ON \(HashedIndex.condition("submission_id", "a")) AND app = b \(RetryColumns.joins)
             ORDER BY retries.sequence
             """

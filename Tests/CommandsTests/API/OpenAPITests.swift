@@ -43,12 +43,13 @@ struct OpenAPITests {
         let key = SubmissionKey(bundleID: "com.example.game", submissionID: "s-1")
         let records = [
             FixedLedger.record(
-                grants: [grant, grant], waiting: [FixedLedger.waiting], owed: [FixedLedger.owed(.publish)]),
+                grants: [grant, grant], waiting: [FixedLedger.waiting, FixedLedger.held],
+                owed: [FixedLedger.owed(.publish)]),
             FixedLedger.record(answer: repeated, owed: [FixedLedger.owed(.call)]),
         ]
         let reports = records.flatMap { SubmissionReport.all(key, $0, actions: nil) }
-        let json = SubmissionAnswer(reports: reports, later: 2).json(mostGrants: 1)
-        #expect(json.text.contains("\"moreGrants\" : 1"))
+        let json = SubmissionAnswer(reports: reports, later: 2).json(mostGrants: 1, mostWaiting: 1)
+        #expect(json.text.contains("\"moreGrants\" : 1") && json.text.contains("\"moreWaiting\" : 1"))
         try check(json.text, "Submissions")
     }
 

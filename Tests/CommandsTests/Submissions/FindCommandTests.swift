@@ -13,6 +13,7 @@ struct FindCommandTests {
 
     @Test("Each hit is a block: what it is, what came of it, and its ids, with what the word is to it")
     func blocks() {
+        grantor.ledger.complete(to: 174)
         let result = grantor("find u-1")
         #expect(result.output.hasPrefix("u-1  held: no_answer\n  Neither granted nor refused: it waits for our side. "))
         #expect(
@@ -21,10 +22,22 @@ struct FindCommandTests {
 
                 u-1  granted
                   The purchase is the user's. Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event. Submitting again gives nothing.
-                  found as submission and user, user u-1, order o-1, app com.example.game, product com.example.game.gems100, transaction 1000007, granted 2023-11-14T22:13:20.000Z
+                  found as submission and user, user u-1, order o-1, app com.example.game, product com.example.game.gems100, transaction 1000007, environment production, granted 2023-11-14T22:13:20.000Z
 
                 """))
         #expect(result.status == .done && result.errors.isEmpty)
+    }
+
+    @Test("An event may be on its way as long as workers are not through with the record, in show as well")
+    func unpassed() {
+        let words = "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
+        let said = #"The purchase is the user's. \#(words) Tell the player: "\#(SubmissionWords.whileItWaits)""#
+        for line in ["find u-1", "submissions show granted --app com.example.game"] {
+            grantor.ledger.complete(to: 173)
+            #expect(grantor(line).output.contains(said))
+            grantor.ledger.complete(to: 174)
+            #expect(!grantor(line).output.contains(words))
+        }
     }
 
     @Test("More hits than the limit are said to exist")
@@ -49,6 +62,37 @@ struct FindCommandTests {
         #expect(grantor("find u-1 --json").output.contains("\"owes\" : \"fulfilment call\""))
         grantor.ledger.owe([])
         #expect(!grantor("find u-1").output.contains("inventory service"))
+    }
+
+    @Test("A purchase of the sandbox is told as one, and a list has a column for these alone")
+    func sandbox() {
+        let row = "submissions list --state granted --order"
+        #expect(grantor("\(row) o-test").output.contains("ENVIRONMENT"))
+        #expect(grantor("\(row) o-test --json").output.contains("\"environment\" : \"sandbox\""))
+        #expect(!grantor("\(row) o-1").output.contains("ENVIRONMENT"))
+        #expect(grantor("find u-1 --json").output.contains("\"environment\" : \"production\""))
+        let claiming = SubmissionRow(
+            sequence: 1, state: .held, claimant: FixedLedger.claimant("s-1"), origin: FixedLedger.origin,
+            transactionID: nil, environment: .sandbox, productID: nil, attempts: 1)
+        let words = claiming.words(owed: [], Checkpoints([]), now: FixedLedger.time)
+        #expect(!words.isTest, "a claim proves nothing")
+    }
+
+    @Test("White space around a transaction's id does not count")
+    func trimmed() {
+        let found = grantor.run(["find", " 1000007\n", "--json"])
+        #expect(found.output.contains("\"foundAs\" : [\n        \"transaction\"\n      ]"))
+        _ = grantor.run(["submissions", "list", "--state", "held", "--transaction", " 1000007 "])
+        let asked = grantor.ledger.questions.last
+        _ = grantor("submissions list --state held --transaction 1000007")
+        #expect(asked == grantor.ledger.questions.last)
+    }
+
+    @Test("White space in an id stays as it is")
+    func whole() {
+        #expect(
+            TextParagraph.text(facts: ["user a  b c", "order o", "app d"], 20) == "  user a  b c,\n  order o, app d\n")
+        #expect(TextParagraph.text(facts: ["user a  b", "order o"], nil) == "  user a  b, order o\n")
     }
 
     @Test("A hit as JSON is the row of a list, with what the word is to it")
@@ -84,8 +128,12 @@ struct NextTryTests {
         ])
     func short(seconds: Int, words: String) { #expect(next(seconds).short == words) }
 
-    @Test("A row that a worker has is tried now")
-    func leased() { #expect(next(60, isLeased: true).short == "now" && next(-60, isLeased: true).words == "now") }
+    @Test("A row that a worker has is tried now, until its lease ends")
+    func leased() {
+        #expect(next(60, isLeased: true).short == "now" && next(60, isLeased: true).words == "now")
+        #expect(next(-60, isLeased: true).short == "due since 60 s")
+        #expect(next(-60, isLeased: true).words == "soon (due since 60 s)")
+    }
 
     @Test("A sentence has the moment, unless it is over")
     func words() {

@@ -28,12 +28,26 @@ struct SubmissionWordsTests {
             "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event. "
             + "Submitting again gives nothing."
         #expect(text(.granted) == "The purchase is the user's. \(told)")
-        #expect(text(.repeated) == "The purchase is the user's, by the grant of another submission. \(told)")
+        let answered = told.replacing("event.", with: "event, or at the system that an imported grant came from.")
+        #expect(text(.repeated) == "The purchase is the user's, by the grant of another submission. \(answered)")
         var several = words(.granted)
         several.grants = 2
         #expect(several.sentences.first == "2 purchases are the user's.")
         several.isImported = true
         #expect(several.sentences.last == "Another system granted it, so no event told of it.")
+    }
+
+    @Test("A test purchase is told as one, and its player hears nothing of a delivery")
+    func test() {
+        for state in [SubmissionState.repeated, .granted] {
+            var words = words(state)
+            words.isTest = true
+            words.isUnpassed = true
+            #expect(
+                words.sentences.contains(
+                    "It is a test purchase of the sandbox: nothing is given for it outside of tests."))
+            #expect(!words.sentences.contains(Self.safe))
+        }
     }
 
     @Test("What is owed is said in place of that, and Kafka is not blamed before it was tried")
@@ -56,6 +70,18 @@ struct SubmissionWordsTests {
                 + "do: grantor check says why. Then it is published by itself: do not submit again, and give nothing by "
                 + "hand.")
         #expect(last(.call, attempts: 4) == "The app's inventory service has not been told of it yet.")
+    }
+
+    @Test("A failure whose event is owed may be submitted again, as ever")
+    func owedFailure() {
+        var words = words(.failed, FailureReason.receiptMalformed.rawValue)
+        words.owed = [
+            OutboxRow(
+                key: .failed("com.example.game", "s-1"), step: .publish, target: .topic(.failed),
+                dueAt: FixedLedger.time, owedSince: FixedLedger.time, isLeased: false, attempts: 4)
+        ]
+        #expect(words.sentences.contains { $0.hasSuffix("Then it is published by itself.") })
+        #expect(!words.sentences.contains { $0.contains("do not submit again") })
     }
 
     @Test("Purchases that were left out are told at once")

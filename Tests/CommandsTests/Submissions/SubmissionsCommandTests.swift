@@ -185,11 +185,23 @@ struct SubmissionsCommandTests {
         #expect(grantor("outbox list --limit 1 --json").output.contains("\"hasMore\" : true"))
     }
 
+    @Test("Rows of a later version are owed as well, and are counted")
+    func laterOutbox() {
+        grantor.ledger.owe([], later: 2)
+        let result = grantor("outbox list")
+        #expect(result.output.isEmpty && result.status == .failed)
+        #expect(
+            result.errors == "grantor: 2 more rows were written by a later version, which alone can show them\n")
+        #expect(grantor("outbox list --json").output.contains("\"laterRows\" : 2"))
+        grantor.ledger.owe([FixedLedger.owed(.publish)], later: 1)
+        #expect(grantor("outbox list").output.contains("\ngranted:production:1000001  granted event"))
+    }
+
     @Test("A submission that nobody knows is said to be unknown, as JSON too")
     func unknown() {
         #expect(
             grantor("submissions show gone").errors
-                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, could not be read, or was never submitted (grantor find looks on the topics, too)\n"
+                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, could not be read, was never submitted, or its answer was pruned or erased (grantor find looks on the topics, too)\n"
         )
         #expect(grantor("submissions show gone --json").output == "{\n  \"submissions\" : [\n\n  ]\n}\n")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Commands
 
-@Suite("A look for a word on the topics, where the ledger has nothing of it")
+@Suite("A look for a word on the topics, for what the ledger does not have")
 struct TopicSearchTests {
     private func grantor(_ input: FixedInput) throws -> SampleRun {
         var grantor = try SampleRun()
@@ -15,11 +15,12 @@ struct TopicSearchTests {
     }
 
     private func search(
-        _ word: String, in values: [String], limit: Int = 50, next: [TopicPartition: Int64] = [:]
+        _ word: String, in values: [String], limit: Int = 50, next: [TopicPartition: Int64] = [:],
+        quarantine: FixedQuarantine = FixedQuarantine()
     ) -> TopicSearch {
         TopicSearch(
             word, limit: limit, next: next, now: FixedLedger.time, input: FixedInput(values: values),
-            quarantine: FixedQuarantine())
+            quarantine: quarantine)
     }
 
     private func submission(_ members: String) -> String {
@@ -42,12 +43,55 @@ struct TopicSearchTests {
         #expect(result.status == .done && result.errors.isEmpty)
     }
 
+    private let again = [#"{"submissionId":"s-1","userId":"u-1"}"#, #"{"submissionId":"s-2","userId":"u-1"}"#]
+
+    @Test("A user whom the ledger knows may have bought again: records stand behind its rows, each once")
+    func beside() throws {
+        let result = try grantor(FixedInput(values: again))("find u-1")
+        #expect(
+            result.output.contains("\n\nu-1  not decided yet\n") && result.output.contains("\n\nu-1  quarantined: "))
+        #expect(result.output.hasPrefix("u-1  held: no_answer\n") && result.status == .done)
+        #expect(result.output.contains("found on receipts.submitted/5/174"))
+        #expect(!result.output.contains("found on receipts.submitted/5/173"), "the ledger has this record")
+        let json = try grantor(FixedInput(values: again))("find u-1 --json").output
+        #expect(json.contains("\"record\" : \"receipts.submitted/5/174\"") && !json.contains("notLookedAt"))
+    }
+
+    @Test("Beside rows of the ledger it is said, and is no failure, that a topic could not be looked through")
+    func besideAway() throws {
+        var half = try grantor(FixedInput(values: again))
+        half.quarantine.failure = FixedCluster.away
+        let result = half("find u-1")
+        #expect(result.output.contains("\nNot all topics can be looked through: ") && result.status == .done)
+        #expect(!result.output.contains("found on receipts.submitted/5/173"), "the ledger has this record")
+        #expect(half("find u-1 --json").output.contains("\"notLookedAt\" : ["))
+        let unset = try SampleRun()("find u-1")
+        #expect(unset.output.contains("GRANTOR_KAFKA_BOOTSTRAP_SERVERS") && unset.status == .done)
+        let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
+        let more = try grantor(FixedInput(values: many))("find u-1")
+        #expect(more.output.hasSuffix("\n5 more unread or quarantined records were not looked at.\n"))
+    }
+
+    @Test("The topics are not looked through for a transaction that the ledger has")
+    func transaction() throws {
+        let result = try grantor(FixedInput(failure: FixedCluster.away))("find 1000007")
+        #expect(result.status == .done && !result.output.contains("topics"))
+    }
+
     @Test("A quarantined record is told with its reason, and how to see it")
     func quarantined() {
         let text = search("u-1", in: []).text("u-1", width: nil)
         #expect(text.hasPrefix("u-1  quarantined: no JSON\n  It was submitted, and no worker can read it: "))
         #expect(text.contains("grantor quarantine show 1/40 shows the record."))
         #expect(text.contains("found on receipts.quarantined/1/40, came as receipts.submitted/5/173, at 2023-11-14"))
+    }
+
+    @Test(
+        "A record that our side could not decide is reported, and no fault of the program that wrote it",
+        arguments: [QuarantineReason.endsWorkers, .refusedByLedger])
+    func ours(reason: QuarantineReason) {
+        let text = search("u-1", in: [], quarantine: FixedQuarantine(reason: reason.words)).text("u-1", width: nil)
+        #expect(text.contains("To do: report it, with this record.") && !text.contains("mend the program"))
     }
 
     @Test("A record that stands on both topics is a quarantined one")
@@ -67,7 +111,8 @@ struct TopicSearchTests {
     @Test(
         "A word is one of the ids of a submission, in whatever way they are written, and no other member",
         arguments: [
-            ("s-9", "", true), ("u-9", "", true), ("2000000123", "", true), ("o/9", #","orderId":"o\/9""#, true),
+            ("s-9", "", true), ("u-9", "", true), ("2000000123", "", true), (" 2000000123 ", "", true),
+            ("o/9", #","orderId":"o\/9""#, true),
             ("o-é", #","orderId":"o-\u00e9""#, true), ("com.example.game", "", false), ("u-99", "", false),
         ])
     func ids(word: String, members: String, isFound: Bool) {
@@ -99,7 +144,7 @@ struct TopicSearchTests {
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
             result.errors
-                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id (ids inside evidence that waits or is unread are not seen)\n"
+                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id, or its answer was pruned or erased (ids inside evidence that waits or is unread are not seen)\n"
         )
         let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
         let more = try grantor(FixedInput(values: many))("find nobody")

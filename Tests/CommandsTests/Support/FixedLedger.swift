@@ -11,7 +11,9 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     private let asked = Mutex<[String]>([])
     private let owed = Mutex<[OutboxRow]>([])
+    private let owedLater = Mutex(0)
     private let held = Mutex<Int?>(nil)
+    private let checkpoint = Mutex<Int64>(173)
     private let owner: ConsumerGroup?
     private let erased = Mutex<[ErasureResult]>([])
     private let refusal = Mutex<(error: LedgerError, during: @Sendable () -> Void)?>(nil)
@@ -91,6 +93,7 @@ final class FixedLedger: LedgerOperator, Sendable {
                     origin: Self.origin, receivedAt: isWaiting ? Self.time : nil,
                     decidedAt: isWaiting ? nil : Self.time,
                     cause: [.granted, .repeated].contains(query.state) ? nil : "no_answer", transactionID: "1000007",
+                    environment: query.state == .failed ? nil : query.orderID == "o-test" ? .sandbox : .production,
                     productID: "com.example.game.gems100", attempts: 3,
                     dueAt: isWaiting ? Self.time.advanced(by: .seconds(-180)) : nil,
                     owable: query.state == .granted
@@ -121,7 +124,13 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     /// The rows of its outbox from now on.
-    func owe(_ rows: [OutboxRow]) { owed.withLock { $0 = rows } }
+    /// - Parameter later: Others, which only a later version can read.
+    func owe(_ rows: [OutboxRow], later: Int = 0) {
+        owed.withLock { $0 = rows }
+        owedLater.withLock { $0 = later }
+    }
+
+    func laterOwed() throws(LedgerError) -> Int { owedLater.withLock { $0 } }
 
     func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] { Array(owed.withLock { $0 }.prefix(limit)) }
 
@@ -147,8 +156,12 @@ final class FixedLedger: LedgerOperator, Sendable {
         return id == Self.id
     }
 
+    /// Its partition is complete up to this offset from now on.
+    func complete(to next: Int64) { checkpoint.withLock { $0 = next } }
+
     func partitions() throws(LedgerError) -> [PartitionRow] {
-        [PartitionRow(partition: Self.origin.topicPartition, next: 173, owner: "host/1", starts: 2)]
+        let next = checkpoint.withLock { $0 }
+        return [PartitionRow(partition: Self.origin.topicPartition, next: next, owner: "host/1", starts: 2)]
     }
 
     func workers() throws(LedgerError) -> [WorkerRow] {

@@ -14,8 +14,8 @@ struct FixedQuarantine: QuarantineTopic {
 
     private var records: [InputRecord] {
         let events = [
-            QuarantinedEvent.event(of: Self.record, reason: "no JSON"),
-            QuarantinedEvent.event(of: QuarantineStub(of: Self.record, reason: "no JSON")),
+            QuarantinedEvent.event(of: Self.record, reason: reason),
+            QuarantinedEvent.event(of: QuarantineStub(of: Self.record, reason: reason)),
         ]
         return events.enumerated().map { number, event in
             InputRecord(
@@ -25,6 +25,7 @@ struct FixedQuarantine: QuarantineTopic {
     }
 
     var failure: KafkaError?
+    var reason = "no JSON"
     /// Whether another partition has the same records.
     var isRepeated = false
 
