@@ -97,8 +97,7 @@ public final class Consumer {
             return;
         }
         if (record.topic().equals(FAILED)) {
-            // A granted event of the same submission counts more, whichever comes first.
-            answer(event, event.get("submissionId").asText(), "failed", event.get("reason").asText());
+            fail(event);
             return;
         }
         if (event.get("environment").asText().equals("production") || GIVES_SANDBOX) {
@@ -106,7 +105,7 @@ public final class Consumer {
         }
         // A copy that another submission asked for names it in a header.
         var asked = header(record, "grantor-repeat-of");
-        answer(event, asked == null ? event.get("submissionId").asText() : asked, "granted", null);
+        confirm(event, asked == null ? event.get("submissionId").asText() : asked);
     }
 
     /** A header's text; null where the record has none of that name. */
@@ -130,11 +129,24 @@ public final class Consumer {
         }
     }
 
-    private void answer(JsonNode event, String submission, String state, String reason) throws SQLException {
+    /** A purchase pays the order that its event names, and no other. One that was claimed without an order first
+     * belongs to none: its items are given, and an order that was claimed for it later is not paid. */
+    private void confirm(JsonNode event, String submission) throws SQLException {
+        var order = event.path("orderId").asText("");
         run(
-            "UPDATE submissions SET state = ?, reason = ?"
-                + " WHERE bundle_id = ? AND submission_id = ? AND state <> 'granted'",
-            state, reason, event.get("bundleId").asText(), submission);
+            "UPDATE submissions SET state = CASE WHEN order_id IN ('', ?) THEN 'granted' ELSE 'failed' END,"
+                + " reason = CASE WHEN order_id IN ('', ?) THEN NULL ELSE 'granted_to_another_order' END"
+                + " WHERE submission_id = ? AND user_id = ? AND state <> 'granted'",
+            order, order, submission, event.get("userId").asText());
+    }
+
+    /** A granted event of the same submission counts more, whichever comes first. The app is not compared, because a
+     * failure of a malformed submission may name none. */
+    private void fail(JsonNode event) throws SQLException {
+        run(
+            "UPDATE submissions SET state = 'failed', reason = ?"
+                + " WHERE submission_id = ? AND user_id = ? AND state <> 'granted'",
+            event.get("reason").asText(), event.get("submissionId").asText(), event.get("userId").asText());
     }
 
     /** Notes why a submission waits. Old events may come late, and an answer counts more. Of two events of one
@@ -142,9 +154,9 @@ public final class Consumer {
     private void await(JsonNode event) throws SQLException {
         var at = OffsetDateTime.parse(event.get("pendingAt").asText());
         run(
-            "UPDATE submissions SET waits_for = ?, waits_by = ? WHERE bundle_id = ? AND submission_id = ?"
+            "UPDATE submissions SET waits_for = ?, waits_by = ? WHERE submission_id = ? AND user_id = ?"
                 + " AND state = 'pending' AND (waits_by IS NULL OR waits_by < ? OR waits_by = ? AND ? = 'retrying')",
-            event.get("cause").asText(), at, event.get("bundleId").asText(), event.get("submissionId").asText(), at, at,
+            event.get("cause").asText(), at, event.get("submissionId").asText(), event.get("userId").asText(), at, at,
             event.get("state").asText());
     }
 

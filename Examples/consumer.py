@@ -7,6 +7,9 @@ One transaction of the database has the event's id under a unique key and the it
 it. So a copy is found by its id, and an event that was not given comes again. Any error ends the program: nothing is
 passed over, and whatever starts it again, such as systemd, goes on where it was. Runs until SIGTERM.
 
+A purchase of Apple's sandbox is answered and gives nothing. GIVE_SANDBOX=yes gives what the app's `sandbox` policy lets
+through, such as the purchases of App Review.
+
 PENDING_TOPIC names the topic that tells why submissions wait, where the workers have it as GRANTOR_TOPIC_PENDING.
 """
 
@@ -35,14 +38,13 @@ def apply(connection, record):
         wait(connection, event)
         return
     if record.topic() == FAILED:
-        # A granted event of the same submission counts more, whichever comes first.
-        answer(connection, event["bundleId"], event["submissionId"], "failed", event["reason"])
+        fail(connection, event)
         return
     if event["environment"] == "production" or GIVES_SANDBOX:
         give(connection, event)
     # A copy that another submission asked for names it in a header.
     asked = headers.get("grantor-repeat-of", event["submissionId"].encode()).decode()
-    answer(connection, event["bundleId"], asked, "granted", None)
+    confirm(connection, event, asked)
 
 
 def give(connection, event):
@@ -61,13 +63,28 @@ def give(connection, event):
         )
 
 
-def answer(connection, bundle, submission_id, state, reason):
+def confirm(connection, event, submission_id):
+    """A purchase pays the order that its event names, and no other. One that was claimed without an order first belongs
+    to none: its items are given, and an order that was claimed for it later is not paid."""
     connection.execute(
         """
-        UPDATE submissions SET state = %s, reason = %s
-        WHERE bundle_id = %s AND submission_id = %s AND state <> 'granted'
+        UPDATE submissions SET state = CASE WHEN order_id IN ('', %(order)s) THEN 'granted' ELSE 'failed' END,
+            reason = CASE WHEN order_id IN ('', %(order)s) THEN NULL ELSE 'granted_to_another_order' END
+        WHERE submission_id = %(id)s AND user_id = %(user)s AND state <> 'granted'
         """,
-        (state, reason, bundle, submission_id),
+        {"order": event.get("orderId", ""), "id": submission_id, "user": event["userId"]},
+    )
+
+
+def fail(connection, event):
+    """A granted event of the same submission counts more, whichever comes first. The app is not compared, because a
+    failure of a malformed submission may name none."""
+    connection.execute(
+        """
+        UPDATE submissions SET state = 'failed', reason = %s
+        WHERE submission_id = %s AND user_id = %s AND state <> 'granted'
+        """,
+        (event["reason"], event["submissionId"], event["userId"]),
     )
 
 
@@ -77,12 +94,12 @@ def wait(connection, event):
     connection.execute(
         """
         UPDATE submissions SET waits_for = %(cause)s, waits_by = %(at)s
-        WHERE bundle_id = %(bundle)s AND submission_id = %(id)s AND state = 'pending'
+        WHERE submission_id = %(id)s AND user_id = %(user)s AND state = 'pending'
         AND (waits_by IS NULL OR waits_by < %(at)s OR waits_by = %(at)s AND %(state)s = 'retrying')
         """,
         {
-            "cause": event["cause"], "state": event["state"], "at": event["pendingAt"], "bundle": event["bundleId"],
-            "id": event["submissionId"],
+            "cause": event["cause"], "state": event["state"], "at": event["pendingAt"], "id": event["submissionId"],
+            "user": event["userId"],
         },
     )
 

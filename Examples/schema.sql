@@ -2,9 +2,9 @@
 
 -- A claim that a client brought, written down before anything is sent. It stays open without a limit of time.
 CREATE TABLE submissions (
-    bundle_id text NOT NULL,
-    submission_id text NOT NULL,
+    submission_id text PRIMARY KEY,
     user_id text NOT NULL,
+    bundle_id text NOT NULL,
     transaction_id text NOT NULL,
     -- The order that the purchase pays; empty for none.
     order_id text NOT NULL DEFAULT '',
@@ -18,12 +18,11 @@ CREATE TABLE submissions (
     -- Why it waits, by its newest pending event.
     waits_for text,
     waits_by timestamptz,
-    PRIMARY KEY (bundle_id, submission_id),
     -- A client that brings a purchase again, as after each start, gets the same submission. A claim for another order
     -- has an answer of its own.
     UNIQUE (bundle_id, user_id, transaction_id, order_id)
 );
-CREATE INDEX submissions_to_send ON submissions (bundle_id, submission_id) WHERE acknowledged_at IS NULL;
+CREATE INDEX submissions_to_send ON submissions (submission_id) WHERE acknowledged_at IS NULL;
 
 -- The granted events that were given. Rows stay for ever: a copy may come after years.
 CREATE TABLE given_events (

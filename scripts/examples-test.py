@@ -3,11 +3,12 @@
 
     scripts/examples-test.py FOLDER
 
-FOLDER has the built programs grantor, kafka-mock and grantor-simulator. Claims are sent, many of them again, and one by
-a thief; a purchase is granted late, and another one after its failure. The consumers are killed on the way, and read
-everything a second time under another group. In the end each purchase must be in the inventory once. The service is
-called for another app's grants, is away, and changes its secret. The consumer in Java runs where KAFKA_HOME names an
-Apache Kafka, whose libraries it needs. Loopback only. Exit code: 0 passed, 1 not, 2 wrong usage.
+FOLDER has the built programs grantor, kafka-mock and grantor-simulator. Claims are sent, many of them again, and some
+by thieves; others must be refused. A purchase is granted late, and another one after its failure. The consumers are
+killed on the way, and read everything a second time under another group. In the end each purchase must be in the
+inventory once. The service is called for another app's grants, is away, and changes its secret. The consumer in Java
+runs where KAFKA_HOME names an Apache Kafka, whose libraries it needs. Loopback only. Exit code: 0 passed, 1 not, 2
+wrong usage.
 """
 
 import glob
@@ -26,6 +27,9 @@ try:
     import psycopg
     from confluent_kafka import Producer
 
+    from examples_claims import (
+        claim_order_late, end_by_hand, fail_twice, fail_without_app, refuse_claims, send_while_claimed, spoil, steal,
+    )
     from examples_service import SERVED, serve
     from examples_shop import APP, CHEST, GEMS, MAP, SWORD, TESTER, Shop, apps, key
     from examples_stage import PENDING, AppStore, Kafka, Part, Postgres, Worker
@@ -50,6 +54,8 @@ class Play:
         self.apple = self.add(AppStore(folder, programs))
         self.worker = self.add(Worker(folder, programs, self.kafka, self.apple, apps()))
         self.shop = Shop(self.apple)
+        # The backend's account table: the account token of each user who has one.
+        self.tokens = {}
         self.raw = Producer(
             {"bootstrap.servers": self.kafka.address, "message.max.bytes": 2 << 20, "log_level": 0}
         )
@@ -62,13 +68,22 @@ class Play:
         self.postgres.run("postgres", f"CREATE DATABASE {name}")
         self.postgres.run(name, (EXAMPLES / "schema.sql").read_text(encoding="utf-8"))
 
-    def produce(self, *claims):
-        """Hands claims to the producer of the examples, which must send them all."""
-        done = subprocess.run(
+    def session(self, claim):
+        """What a backend has of a claim: its session's user, the account token of that user, and what the client
+        said."""
+        said = {name: value for name, value in claim.items() if name != "userId"}
+        return {"userId": claim["userId"], "appAccountToken": self.tokens.get(claim["userId"]), "claim": said}
+
+    def run_producer(self, claims):
+        return subprocess.run(
             [sys.executable, str(EXAMPLES / "producer.py")], text=True, stderr=subprocess.PIPE,
-            input="".join(json.dumps(claim) + "\n" for claim in claims),
+            input="".join(json.dumps(self.session(claim)) + "\n" for claim in claims),
             env=os.environ | {"KAFKA": self.kafka.address, "DATABASE": self.postgres.url("shop")},
         )
+
+    def produce(self, *claims):
+        """Hands claims to the producer of the examples, which must send them all."""
+        done = self.run_producer(claims)
         if done.returncode != 0:
             raise Failure(f"the producer ended with {done.returncode}: {done.stderr}")
 
@@ -132,10 +147,9 @@ class Play:
             raise Failure("\n".join([f"at the end of {group}:", *faults]))
 
     def fail_again(self, claim):
-        """Submits spoilt evidence once more, under its id: its failure comes behind the grant of better evidence."""
-        before = self.kafka.count("purchases.failed")
-        self.submit(self.id(claim), claim)
-        wait_for("the failure once more", lambda: self.kafka.count("purchases.failed") > before)
+        """The failure of spoilt evidence under a claim's id, which comes behind the grant of better evidence."""
+        event = {"submissionId": self.id(claim), "userId": claim["userId"], "bundleId": APP}
+        self.publish("purchases.failed", "failed.v1", event | {"reason": "signature_invalid"})
 
     def given(self, database):
         return self.postgres.run(database, "SELECT count(*) FROM given_events")[0][0]
@@ -184,8 +198,7 @@ def tell(play, say):
     claims.append(shop.claim(players[1], large, receipt=shop.receipt(large, size=LARGE_RECEIPT)))
     late = shop.claim(players[2], shop.purchase(players[2], CHEST, "chest", 1))
     genuine = shop.claim(players[3], shop.gems(players[3]))
-    head, payload, signature = genuine["signedTransaction"].split(".")
-    spoilt = genuine | {"signedTransaction": ".".join([head, payload, signature[::-1]])}
+    spoilt = spoil(genuine)
     # A tester gets an answer, and no items.
     test = shop.claim(TESTER, trial := shop.unpaid(GEMS), signedTransaction=shop.signed(trial, "sandbox"))
     # Another user's is refused, and would not be once the catalogue names the user: that needs a new id.
@@ -197,15 +210,22 @@ def tell(play, say):
     paying = shop.claim(players[1], gems, signedTransaction=shop.signed(gems), orderId="order-1")
     held = ("pending", "product_not_configured")
     waiting = shop.claim(players[4], shop.unpaid(MAP), held)
-    # A client that leaves the player's account token out.
+    # A backend that does not have the player's account token yet. A client cannot choose an id.
     tokened = shop.gems(players[5]) | {"appAccountToken": "4f1d2c3b-0a59-4e68-8f77-665544332211"}
-    bare = shop.claim(players[5], tokened)
+    bare = shop.claim(players[5], tokened, signedTransaction=shop.signed(tokened), submissionId="of-a-client")
+    # A purchase that nobody claims for the order that it pays.
+    without_order = shop.claim(players[2], shop.gems(players[2]))
+    unlisted = shop.unpaid(MAP)
+    ended = shop.claim(players[3], unlisted, ("failed", "abandoned_by_operator"))
     # Two events of one moment tell why it waits.
     moved = shop.claim(players[5], shop.unpaid(MAP), ("pending", "unreachable"))
-    play.produce(*claims, late, spoilt, test, foreign, paying, waiting, bare, moved)
+    play.produce(*claims, late, spoilt, test, foreign, paying, waiting, bare, moved, without_order, ended)
+    refuse_claims(play)
+    better = shop.claim(players[2], shop.gems(players[2]))
+    send_while_claimed(play, spoil(better), better)
     play.publish("purchases.granted", "granted.v2", {"bundleId": APP, "purchase": {"event": "of a later version"}})
     play.publish_pair(moved)
-    say(f"{len(claims) + 8} claims are submitted")
+    say(f"{len(claims) + 10} claims are submitted, and poor ones refused")
 
     play.postgres.run("shop", "UPDATE submissions SET acknowledged_at = NULL WHERE user_id <> %s", players[0])
     # The clients bring what they brought before, too.
@@ -226,8 +246,14 @@ def tell(play, say):
     play.produce(genuine)
     play.wait_for_state("the grant after the failure", genuine, "granted", None)
     play.wait_for_state("the wait for the account token", bare, "pending", "account_token_missing")
-    play.produce(bare | {"appAccountToken": tokened["appAccountToken"]})
+    play.tokens[players[5]] = tokened["appAccountToken"]
+    play.produce(bare)
     play.wait_for_state("the grant after the wait", bare, "granted", None)
+    steal(play)
+    claim_order_late(play, without_order)
+    end_by_hand(play, ended, again=shop.signed(unlisted))
+    fail_twice(play)
+    fail_without_app(play)
     # The first claim owns a purchase, so the thief comes behind it.
     play.wait_for_state("the owner's grant", claims[0], "granted", None)
     play.wait_for_state("the order's grant", paying, "granted", None)
@@ -247,7 +273,7 @@ def tell(play, say):
     play.fail_again(spoilt)
     play.wait_for_state("the second order's refusal", other, *paid)
     play.wait_for_state("the refusal under a new id", foreign, *refused_test)
-    say("a consumer is killed, and another one started; a thief comes; spoilt and poor evidence is mended under its id")
+    say("a consumer is killed, and another one started; thieves come; spoilt and poor evidence is mended")
 
     play.wait_for_state("the held purchase", late, *held)
     play.worker.reload(apps({"id": CHEST, "type": "consumable", "items": [{"item": "chest", "quantity": 1}]}))
@@ -261,7 +287,7 @@ def tell(play, say):
         return 1
 
     play.make_database("shop_java")
-    members = "bundle_id, submission_id, user_id, transaction_id, order_id"
+    members = "submission_id, user_id, bundle_id, transaction_id, order_id"
     for row in play.postgres.run("shop", f"SELECT {members} FROM submissions"):
         values = "%s, %s, %s, %s, %s, '{}'"
         play.postgres.run("shop_java", f"INSERT INTO submissions ({members}, claim) VALUES ({values})", *row)

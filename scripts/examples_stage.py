@@ -122,13 +122,6 @@ class Kafka:
     def reader(self, group):
         return Consumer({"bootstrap.servers": self.address, "group.id": group, "auto.offset.reset": "earliest"})
 
-    def count(self, topic):
-        """The records of a topic."""
-        reader = self.reader("examples-judge")
-        found = sum(end for _, end in self.partitions(reader, [topic]))
-        reader.close()
-        return found
-
     def partitions(self, reader, topics=EVENTS):
         """The partitions of topics, each with its end."""
         for topic in topics:
