@@ -22,7 +22,7 @@ struct SubmissionWords: Sendable {
     /// Of an id that the ledger does not have, behind a colon.
     static let ofUnknown = "it is not read or not verified yet, could not be read, or was never submitted"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
-    /// For a purchase that Apple has not confirmed: it may have been made up.
+    /// For a purchase that Apple has not confirmed: it may have been made up, or Apple may stay with its refusal.
     static let whileInDoubt =
         "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 
@@ -87,6 +87,8 @@ struct SubmissionWords: Sendable {
                 "That may not be Apple's last word, so it is asked again \(next). It ends if Apple stays with it, "
                     + "after six hours unless GRANTOR_DOUBT_LIMIT says otherwise.",
             ]
+        case .noLongerFound:
+            return [detail, "Two words of Apple's contradict each other, so it is asked again \(next), without end."]
         default: return ["Apple cannot tell.", detail, "It is asked again \(next)."]
         }
     }
@@ -139,8 +141,9 @@ struct SubmissionWords: Sendable {
 
     private var forPlayer: String? {
         switch state {
-        case .held: Self.whileItWaits
-        case .retrying: retryCause?.isDoubt == true ? Self.whileInDoubt : Self.whileItWaits
+        case .held: cause == HoldCause.noDecision.rawValue ? Self.whileInDoubt : Self.whileItWaits
+        case .retrying:
+            retryCause?.isDoubt == true || retryCause == .noLongerFound ? Self.whileInDoubt : Self.whileItWaits
         case .failed: reason?.wordsForPlayer
         case .granted, .repeated: owed.isEmpty ? nil : Self.whileItWaits
         }
