@@ -216,7 +216,10 @@ struct ServerAPIQuestion: AppleQuestion {
                 if next.claimedByReceipt != nil { return conclude(standing(or: contradicted)) }
                 if let other = next.askForClaimed(otherwise: verdict) { return other }
             }
-            return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
+            let open = next.lacksProven ? verdict.unlessMoreComes : verdict
+            // What is held may be what the history lacks.
+            if case .hold = former, case .doubt = open { return conclude(standing(or: open)) }
+            return conclude(open)
         }
         guard let end = page.revision, end != revision else {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))

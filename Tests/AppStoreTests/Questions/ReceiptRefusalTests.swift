@@ -298,6 +298,30 @@ struct OpenAnswerTests {
         #expect(lookedUp.verdict?.granted == ["2001"], "the refund was reversed")
     }
 
+    @Test("which has a part of a purchase holds what is claimed with it, as long as the history lacks that purchase")
+    func lacksHeld() throws {
+        let receipt = try Script.signed(entries: [Script.entry("2001"), Script.entry("2002")])
+        let part = Answer.authentic(inApp: [Answer.record("2001"), Answer.record("2002", ["cancellation_reason": "0"])])
+        let fingerprint = ReceiptFingerprint(transactions: ["2001", "2002"])
+        func verdict(_ claim: Submission, _ history: [[String: String?]]) throws -> Verdict? {
+            try Script.run(
+                receipt, [part], claim, hasKey: true, fingerprint: fingerprint,
+                then: [try ServerAPIScript.page(history)]
+            ).verdict
+        }
+        let (first, second) = (ServerAPIScript.transaction("2001"), ServerAPIScript.transaction("2002"))
+        let refunded = ServerAPIScript.transaction("2001", ["revocationDate": SignedToken.moment(-1)])
+        for claim in [Fixture.submission(), Fixture.submission(productID: "gems")] {
+            #expect(try Script.run(receipt, [part], claim, fingerprint: fingerprint).verdict?.hold == .incompleteAnswer)
+            for history in [[], [first], [refunded]] {
+                #expect(try verdict(claim, history)?.hold == .incompleteAnswer, "\(history.count) known")
+            }
+            #expect(try verdict(claim, [first, second])?.granted == ["2001", "2002"])
+            #expect(try verdict(claim, [refunded, second])?.granted == ["2002"])
+        }
+        #expect(try verdict(Fixture.submission(transactionID: "2001"), [first])?.granted == ["2001"])
+    }
+
     @Test("which has a cancellation in its latest list alone is refused at once")
     func cancelledSince() throws {
         let refunded = Answer.authentic(
