@@ -75,7 +75,7 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case perhapsRevoked = "perhaps_revoked"
     /// The claimed transaction is not in Apple's reply yet.
     case notFoundYet = "not_found_yet"
-    /// Apple attested the transaction, and does not find it.
+    /// Apple attested the transaction, and does not find it, or refuses the receipt that has it.
     case noLongerFound = "no_longer_found"
     /// Everything in the answer was granted before, and the claim seems to be about something new.
     case nothingNew = "nothing_new"
@@ -164,7 +164,8 @@ extension HoldCause {
         case .endsWorkers: "its check ends workers: report it, and use grantor submissions retry with a mended version"
         case .noDecision:
             "nothing is decided about it, while others are answered: grantor submissions show says what came each time; "
-                + "ask Apple, or correct this host's clock if it was signed ahead"
+                + "ask Apple, or correct this host's clock if it was signed ahead; if Apple refuses a receipt that it "
+                + "signed, let the player send a fresh one"
         }
     }
 }
@@ -174,8 +175,9 @@ public enum Verdict: Hashable, Sendable {
     /// Authentic, and these purchases passed every check. Never empty.
     case verified([GrantablePurchase], by: VerifiedBy)
     case rejected(Rejection)
-    /// Tried again, without limit; not before the given moment, where Apple named one.
-    case retry(RetryCause, notBefore: Timestamp?)
+    /// Tried again, without limit; not before the given moment, where Apple named one. Grants of the claim's purchases
+    /// answer it, as they answer a hold.
+    case retry(RetryCause, notBefore: Timestamp?, purchases: [NamedPurchase] = [])
     /// A reply of Apple's that may not be its last word: tried again, and final once Apple has repeated it for long
     /// enough.
     case doubt(RetryCause, becomes: FinalVerdict)

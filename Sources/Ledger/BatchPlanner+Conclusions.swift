@@ -179,14 +179,14 @@ extension BatchPlanner {
         entry.state = .concluded(outcome, tell: [.pending(entry.waiting?.pending ?? pending, key)])
     }
 
-    /// A held claim whose purchases were all granted before, and to which no other can come, ends as if it were not
-    /// held.
+    /// A claim that waits ends as if it did not, where its purchases were all granted before and no other can come to
+    /// it.
     private static func claim(of entry: Entry, on purchases: [NamedPurchase], _ holders: Holders) -> JudgedClaim? {
         guard !purchases.isEmpty, !entry.hasLaterGrants, !entry.hasLaterAnswer else { return nil }
         var claim = JudgedClaim(entry.decision)
         for purchase in purchases {
-            claim.add(
-                holders.holder(of: purchase.reference, purchase.key), productID: purchase.productID, purchase.reference)
+            let holder = holders.holder(of: purchase.reference, purchase.key)
+            claim.add(holder, productID: holder.row?.grant.productID ?? purchase.productID, purchase.reference)
         }
         let mayMoreCome = entry.decision.doubtsNothingNew && claim.namesUnknownOrder
         return claim.isUndecided || claim.isLater || mayMoreCome ? nil : claim

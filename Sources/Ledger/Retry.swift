@@ -127,8 +127,8 @@ public struct RetryEntry: Hashable, Sendable {
     /// Whether Apple's signature on the evidence holds: such rows are taken before what anybody can make up. It is
     /// written with a new row, and never changes.
     public var isSigned: Bool
-    /// All purchases that a held submission claims, if all of them have names. For the decision alone: no ledger keeps
-    /// it.
+    /// All purchases that the submission claims, if all of them are known by names. For the decision alone: no ledger
+    /// keeps it.
     public let purchases: [NamedPurchase]
 
     public init(

@@ -97,7 +97,7 @@ final class AppleDriver: Sendable {
         case (_, .failure(let failure), _) where failure.kind == .tlsFailed:
             "\(failure); GRANTOR_APPLE_CA_FILE names the authorities that are trusted, where it is set"
         case (_, .failure(let failure), _): "\(failure)"
-        case (_, .success(let response), .verdict(.retry(let cause, _))) where response.status == 200: cause.sentence
+        case (_, .success(let response), .verdict(.retry(let cause, _, _))) where response.status == 200: cause.sentence
         case (_, .success(let response), _): "HTTP \(response.status)"
         }
     }

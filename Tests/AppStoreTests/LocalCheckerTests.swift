@@ -377,6 +377,7 @@ struct LocalCheckerTests {
         #expect(try run([original]).verdict?.granted == ["20"])
         #expect(try run([original], claimed: nil).verdict?.granted == ["20"])
         #expect(try run([original, other]).verdict?.granted == ["20"], "nothing else is claimed")
-        #expect(try run([other]).verdict == .retry(.noLongerFound, notBefore: nil), "the receipt proves it")
+        let named = NamedPurchase("21", of: "level", GrantKey(environment: .production, name: "t:20"))
+        #expect(try run([other]).verdict == .contradicted(named), "the receipt proves it")
     }
 }

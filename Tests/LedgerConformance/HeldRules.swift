@@ -71,6 +71,24 @@ extension LedgerConformance {
             try expect(try write("s1", ("1", "t:1")).outcome, .repeated, "under the same submission id")
             try expect(try write("r8", ("5", "t:5")), .written(.repeated, publish: []), "while a call is owed")
         },
+        ConformanceRule("A claim that waits for Apple ends by a grant of its purchase as a held one does") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))
+            func write(_ id: SubmissionID, _ transaction: TransactionID, user: UserID = "player-1") throws -> Outcome? {
+                let entry = RetryEntry(
+                    cause: .retrying(.noLongerFound, Endpoint(.verifyReceipt, .production)), detail: "Refused.",
+                    delay: 0, history: AttemptHistory(), doubt: nil, isSigned: false,
+                    purchases: [Samples.named(transaction)])
+                let submission = Samples.submission(id, user: user, offset: 9)
+                let results = try subject.write(Samples.decision(submission, .wait(entry)))
+                return results[0].outcome
+            }
+            try expect(try write("r1", "1"), .repeated, "the user's")
+            try expect(try write("s1", "1"), .repeated, "under the same submission id, by another record")
+            try expect(try write("r2", "1", user: "other"), .failed(reason: "owned_by_another_user"), "another user's")
+            try expect(try write("r3", "2"), .retrying(.noLongerFound), "nobody's")
+            try expect(try write("s1", "2"), .retrying(.noLongerFound), "a further purchase under the same id")
+        },
         ConformanceRule("A held claim of which only a part was granted stays held") { subject in
             try subject.own()
             try subject.write(

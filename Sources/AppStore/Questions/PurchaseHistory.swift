@@ -54,6 +54,14 @@ struct ProvenPurchase: Hashable, Sendable {
         self.webOrderLineItemID = webOrderLineItemID
         self.productID = productID
     }
+
+    /// The names that its grant would have. Its kind is not known, and neither is the key of a period without a line
+    /// item: that is found by its transaction.
+    func names(in environment: Environment) -> NamedPurchase {
+        let name = webOrderLineItemID.map { "w:" + $0 } ?? "t:" + originalTransactionID.rawValue
+        return NamedPurchase(
+            transactionID, of: productID ?? "-", GrantKey(environment: environment, name: name))
+    }
 }
 
 /// The pages of a history, put together.

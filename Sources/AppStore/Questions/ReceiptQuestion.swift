@@ -17,6 +17,7 @@ import Contract
 /// - A purchase that the reply lacks or leaves open may be in the customer's history, which the App Store Server API
 ///   has. Without a key, receipt and reply contradict each other if Apple signed the lacking purchase and it is claimed
 ///   by its id.
+/// - A contradiction ends as a repeat would, once the claimed purchase was granted.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -53,6 +54,9 @@ struct ReceiptQuestion: AppleQuestion {
 
     private var secrets: [SharedSecret] { subject.rules.sharedSecrets }
     private var app: App { subject.rules.app }
+    private var ownCheck: PurchaseCheck {
+        PurchaseCheck(app: app, submission: subject.submission, attestsTokens: false)
+    }
     var endpoint: Endpoint { .verifyReceipt(environment) }
     var lookedUpTransaction: TransactionID? { nil }
 
@@ -146,7 +150,7 @@ struct ReceiptQuestion: AppleQuestion {
         let submission = subject.submission(claiming: purchases)
         let conclusion = ClaimPolicy(app: app, submission: submission).conclusion(
             on: purchases, beside: unreadable, by: .verifyReceipt, attestsTokens: false)
-        let isInDoubt = response.records.contains(where: isClaimedInDoubt) || isContradicted(purchases, submission)
+        let isInDoubt = response.records.contains(where: isClaimedInDoubt) || isContradicted(purchases)
         let isWhole = submission.claim.transactionID != nil || fingerprint.isWhole(in: response)
         func unlessMoreComes(_ verdict: Verdict) -> Verdict { isWhole ? verdict : verdict.unlessMoreComes }
         switch conclusion {
@@ -173,9 +177,8 @@ struct ReceiptQuestion: AppleQuestion {
 
     /// Whether a claimed purchase stands by its own record, and is cancelled by the record of its other transaction.
     /// One record may be from before the end of a dispute.
-    private func isContradicted(_ purchases: [Purchase], _ submission: Submission) -> Bool {
-        let check = PurchaseCheck(app: app, submission: submission, attestsTokens: false)
-        return zip(purchases, check.agreed(purchases)).contains { came, told in
+    private func isContradicted(_ purchases: [Purchase]) -> Bool {
+        zip(purchases, ownCheck.agreed(purchases)).contains { came, told in
             came.stands && !told.stands
                 && isClaimed(came.productID) { came.transactionID == $0 || came.originalTransactionID == $0 }
         }
@@ -206,12 +209,7 @@ struct ReceiptQuestion: AppleQuestion {
     /// Whether a name of an environment is that of the endpoint, or absent. The endpoint is the environment: nothing
     /// that the sandbox answers is ever production's.
     private func agrees(_ name: String?) -> Bool {
-        switch name.map(ReceiptOrigin.init) {
-        case nil: true
-        case .production: environment == .production
-        case .sandbox: environment == .sandbox
-        case .xcode, .other: false
-        }
+        name.map { ReceiptOrigin($0).environment == environment } ?? true
     }
 
     // MARK: Further calls
@@ -272,7 +270,8 @@ struct ReceiptQuestion: AppleQuestion {
                 let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
             else {
                 let mayBeSandboxes = rejection.reason == .environmentNotAllowed && receipt.origin != .production
-                return .verdict(provesClaimed(receipt) && !mayBeSandboxes ? .contradicted : doubt)
+                guard !mayBeSandboxes, let purchase = claimed(in: receipt) else { return .verdict(doubt) }
+                return .verdict(.contradicted(purchase))
             }
             return .ask(question)
         case .serverAPI(let verdict, let isAuthentic):
@@ -282,8 +281,10 @@ struct ReceiptQuestion: AppleQuestion {
             {
                 return .ask(question.otherwise(verdict))
             }
-            let isContradicted = lacksClaimed(verdict) && provesClaimed(receipt) && verifiers.isSigned(receipt)
-            return .verdict(isContradicted ? .contradicted : verdict)
+            guard lacksClaimed(verdict), let purchase = claimed(in: receipt), verifiers.isSigned(receipt) else {
+                return .verdict(verdict)
+            }
+            return .verdict(.contradicted(purchase))
         case nil: return ask()
         }
     }
@@ -296,11 +297,19 @@ struct ReceiptQuestion: AppleQuestion {
         return true
     }
 
-    /// Whether a receipt that Apple signed holds the purchase that is claimed by its id. Anybody can spoil a genuine
-    /// receipt around its signed part. So without an id one receipt could wait under any number of claims.
-    private func provesClaimed(_ receipt: AppReceipt) -> Bool {
-        guard let claimed = subject.submission.claim.transactionID else { return false }
-        return receipt.purchases.contains { $0.transactionID == claimed }
+    /// The purchase that is claimed by its id, in a receipt that Apple signed; nil if that does not hold it. Anybody
+    /// can spoil a genuine receipt around its signed part. So without an id one receipt could wait under any number of
+    /// claims.
+    private func claimed(in receipt: AppReceipt) -> NamedPurchase? {
+        guard let claimed = subject.submission.claim.transactionID else { return nil }
+        let environment = receipt.origin?.environment ?? self.environment
+        let entries = receipt.purchases
+        if let exact = entries.first(where: { $0.transactionID == claimed }) {
+            return exact.purchase(in: environment).map(ownCheck.names)
+                ?? ProvenPurchase(claimed, of: exact.productID).names(in: environment)
+        }
+        return entries.lazy.compactMap { $0.purchase(in: environment) }.first { ownCheck.isKnown($0, by: claimed) }
+            .map(ownCheck.names)
     }
 
     /// The transaction of a receipt in the style of iOS 6, which Apple has authenticated.
@@ -324,8 +333,11 @@ extension VerifyReceiptResponse {
 
 extension Verdict {
     /// Where two words of Apple's contradict each other, neither is the last. Apple is asked again without end, and the
-    /// submission is held once that lasts.
-    static let contradicted = Verdict.retry(.noLongerFound, notBefore: nil)
+    /// submission is held once that lasts. A grant of the claimed purchase ends it.
+    /// - Parameter purchase: Nil where none is claimed by its id.
+    static func contradicted(_ purchase: NamedPurchase?) -> Verdict {
+        .retry(.noLongerFound, notBefore: nil, purchases: purchase.map { [$0] } ?? [])
+    }
 
     /// Whether a receipt, or Apple's reply to it, lacks the claimed purchase, or something of it that a grant needs.
     /// Neither says the type of a product, which may be why the catalogue seems to be wrong.

@@ -12,7 +12,7 @@ extension ServerAPIQuestion {
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let claim = subject.submission.claim
-        let restored = entries.first { $0.isRestored && $0.transactionID == claim.transactionID }
+        let restored = entries.first { $0.hasDeviceID && $0.transactionID == claim.transactionID }
         if restored == nil, let claimed = claim.transactionID,
             entries.contains(where: { $0.transactionID == claimed || $0.originalTransactionID == claimed })
         {
@@ -20,7 +20,7 @@ extension ServerAPIQuestion {
             return
         }
         let entry = restored ?? entries.first { $0.productID == claim.productID } ?? entries.first
-        guard let entry, let transactionID = entry.isRestored ? entry.originalTransactionID : entry.transactionID
+        guard let entry, let transactionID = entry.hasDeviceID ? entry.originalTransactionID : entry.transactionID
         else { return nil }
         let proven = entries.compactMap { entry in
             entry.transactionID.map {

@@ -213,10 +213,13 @@ struct ServerAPIQuestion: AppleQuestion {
                 return conclude(.hold(.unknownAnswer, detail: "Apple's history is longer than what is read of it."))
             }
             if case .doubt(.notFoundYet, _) = verdict {
-                if next.claimedByReceipt != nil { return conclude(.contradicted) }
+                if next.claimedByReceipt != nil { return conclude(standing(or: contradicted)) }
                 if let other = next.askForClaimed(otherwise: verdict) { return other }
             }
-            return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
+            let open = next.lacksProven ? verdict.unlessMoreComes : verdict
+            // What is held may be what the history lacks.
+            if case .hold = former, case .doubt = open { return conclude(standing(or: open)) }
+            return conclude(open)
         }
         guard let end = page.revision, end != revision else {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
@@ -279,7 +282,8 @@ struct ServerAPIQuestion: AppleQuestion {
             let rejection = rejection(
                 .accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")
             return .replied(
-                conclude(former ?? (isAttested ? .contradicted : .doubt(.notFoundYet, becomes: .rejected(rejection)))))
+                conclude(
+                    standing(or: isAttested ? contradicted : .doubt(.notFoundYet, becomes: .rejected(rejection)))))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
             return .replied(
                 ask {
@@ -308,8 +312,8 @@ struct ServerAPIQuestion: AppleQuestion {
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
         }
-        if isAttested { return conclude(former ?? .contradicted) }
-        return conclude(former ?? notFoundYet(refusal, "Apple knows no such transaction"))
+        return conclude(
+            standing(or: isAttested ? contradicted : notFoundYet(refusal, "Apple knows no such transaction")))
     }
 
     private func idRefused(_ refusal: ServerAPIRefusal) -> QuestionStep {
@@ -354,9 +358,22 @@ struct ServerAPIQuestion: AppleQuestion {
 
     // MARK: Verdicts
 
+    /// What stands where Apple's reply says no more than was known before: the verdict that the question was to clear.
+    private func standing(or verdict: Verdict) -> Verdict { former ?? verdict }
+
+    /// Apple's reply contradicts its own word on the purchase that the question is about.
+    private var contradicted: Verdict {
+        let purchase: ProvenPurchase? =
+            switch target {
+            case .transaction(let id), .confirmation(let id, _): ProvenPurchase(id, of: submission.claim.productID)
+            case .history: claimedByReceipt
+            }
+        return .contradicted(purchase?.names(in: environment))
+    }
+
     private func conclude(_ verdict: Verdict) -> QuestionStep {
         switch verdict {
-        case .doubt where productionIsSilent, .retry(.noLongerFound, _) where productionIsSilent:
+        case .doubt where productionIsSilent, .retry(.noLongerFound, _, _) where productionIsSilent:
             return .verdict(Self.productionRefusesKey)
         default: return .verdict(verdict)
         }

@@ -80,6 +80,15 @@ public enum ReceiptOrigin: Hashable, Sendable {
             default: .other(text)
             }
     }
+
+    /// The environment of its purchases; nil where Apple has none of that name.
+    var environment: Environment? {
+        switch self {
+        case .production: .production
+        case .sandbox: .sandbox
+        case .xcode, .other: nil
+        }
+    }
 }
 
 extension AppReceipt {
@@ -238,8 +247,8 @@ public struct ReceiptPurchase: Hashable, Sendable {
 
     static let transactionIDType = 1703
 
-    /// Whether it was restored: then its own id is the device's. Periods of subscriptions have ids of their own.
-    var isRestored: Bool {
+    /// Whether its own id is the device's, because it was restored. Periods of subscriptions have ids of their own.
+    var hasDeviceID: Bool {
         guard let originalTransactionID, originalTransactionID.isWellFormed else { return false }
         return originalTransactionID != transactionID && webOrderLineItemID == nil && expiresAt == nil
     }

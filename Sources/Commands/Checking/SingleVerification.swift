@@ -131,8 +131,13 @@ struct VerdictReport {
             ]
         case .rejected(let rejection):
             ["verdict": "rejected", "reason": .word(rejection.reason), "detail": .text(rejection.detail)]
-        case .retry(let cause, _):
-            ["verdict": "retry", "reason": .word(cause), "detail": "A worker tries again until Apple answers."]
+        case .retry(let cause, _, _):
+            [
+                "verdict": "retry", "reason": .word(cause),
+                "detail": cause == .noLongerFound
+                    ? "Two words of Apple's contradict each other. A worker asks again without end."
+                    : "A worker tries again until Apple answers.",
+            ]
         case .doubt(let cause, let end):
             [
                 "verdict": "doubt", "reason": .word(cause),

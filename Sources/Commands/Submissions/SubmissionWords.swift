@@ -27,7 +27,7 @@ struct SubmissionWords: Sendable {
     static let ofUnknown =
         "it is not read or not verified yet, could not be read, was never submitted, or its answer was pruned or erased"
     static let whileItWaits = "Your purchase is safe, and will be delivered."
-    /// For a purchase that Apple has not confirmed: it may have been made up.
+    /// For a purchase that Apple has not confirmed: it may have been made up, or Apple may stay with its refusal.
     static let whileInDoubt =
         "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 
@@ -97,6 +97,8 @@ struct SubmissionWords: Sendable {
                 "That may not be Apple's last word, so it is asked again \(next). It ends if Apple stays with it, "
                     + "after six hours unless GRANTOR_DOUBT_LIMIT says otherwise.",
             ]
+        case .noLongerFound:
+            return [detail, "Two words of Apple's contradict each other, so it is asked again \(next), without end."]
         default: return ["Apple cannot tell.", detail, "It is asked again \(next)."]
         }
     }
@@ -158,8 +160,9 @@ struct SubmissionWords: Sendable {
     private var forPlayer: String? {
         if isTest { return nil }
         return switch state {
-        case .held: Self.whileItWaits
-        case .retrying: retryCause?.isDoubt == true ? Self.whileInDoubt : Self.whileItWaits
+        case .held: cause == HoldCause.noDecision.rawValue ? Self.whileInDoubt : Self.whileItWaits
+        case .retrying:
+            retryCause?.isDoubt == true || retryCause == .noLongerFound ? Self.whileInDoubt : Self.whileItWaits
         case .failed: reason?.wordsForPlayer
         case .granted, .repeated: owed.isEmpty && (!isUnpassed || isImported) ? nil : Self.whileItWaits
         }

@@ -36,7 +36,7 @@ enum RetryStep: Sendable {
 ///
 /// - A failed attempt is repeated at most three times within five seconds, in memory. Then the submission waits in
 ///   `retries`. A submission that was undecided ten times is not repeated in memory: its history then has an entry for
-///   each time it was due.
+///   each time it was due. Nor is one about which two words of Apple's contradict each other.
 /// - A submission waits as long as it has been tried, from 4 seconds to 15 minutes, with equal jitter. The number of
 ///   attempts does not matter: four failures within a moment say no more than one.
 /// - A doubt is a reply of Apple's that may not be its last word. It becomes final once at least five doubting replies
@@ -90,17 +90,17 @@ struct RetryPolicy: Sendable {
                 entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state))
         case .hold(let cause, let detail, let purchases):
             return .wait(held(cause, &state, detail: detail, purchases, wall: wall, using: &generator))
-        case .retry(let cause, let notBefore):
+        case .retry(let cause, let notBefore, let purchases):
             stopClock(&state)
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
             if !isTroubled { count(cause.rawValue, cause.sentence, &state, wall) }
             let undecided = Undecided(state.history)
             if !isTroubled, undecided.time + early >= min(doubtLimit, doubtTime) {
-                return .wait(noDecision(cause, early: early, state, using: &generator))
+                return .wait(noDecision(cause, purchases, early: early, state, using: &generator))
             }
-            return repeated(
-                cause, early: early, isNew: undecided.replies <= AttemptHistory.maxFirst, &state, endpoint, at: now,
-                using: &generator)
+            // Apple has answered, as with a doubt: a moment later it says the same.
+            let isNew = cause != .noLongerFound && undecided.replies <= AttemptHistory.maxFirst
+            return repeated(cause, purchases, early: early, isNew: isNew, &state, endpoint, at: now, using: &generator)
         }
     }
 
@@ -159,11 +159,12 @@ struct RetryPolicy: Sendable {
 
     /// The row of a submission that alone is not decided. Its pace stays, because people cannot hasten Apple.
     private static func noDecision(
-        _ cause: RetryCause, early: Duration, _ state: AttemptState, using generator: inout SplitMix64
+        _ cause: RetryCause, _ purchases: [NamedPurchase], early: Duration, _ state: AttemptState,
+        using generator: inout SplitMix64
     ) -> RetryEntry {
         entry(
             .held(.noDecision), "\(cause.sentence) That lasts, while others are answered.",
-            after: early + delay(state, using: &generator), state)
+            after: early + delay(state, using: &generator), state, purchases)
     }
 
     /// The part of the time between two replies that counts.
@@ -190,8 +191,8 @@ struct RetryPolicy: Sendable {
     }
 
     private static func repeated(
-        _ cause: RetryCause, early: Duration, isNew: Bool, _ state: inout AttemptState, _ endpoint: Endpoint,
-        at now: Instant, using generator: inout SplitMix64
+        _ cause: RetryCause, _ purchases: [NamedPurchase], early: Duration, isNew: Bool, _ state: inout AttemptState,
+        _ endpoint: Endpoint, at now: Instant, using generator: inout SplitMix64
     ) -> RetryStep {
         state.failuresHere += 1
         let since = state.failingSince ?? now
@@ -200,7 +201,7 @@ struct RetryPolicy: Sendable {
         if isNew, state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
         // The delay is added to a moment that Apple named, so that calls are never early, and are spread.
         let delay = early + delay(state, using: &generator)
-        return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state))
+        return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state, purchases))
     }
 
     /// The pause before the next attempt is as long as Apple has been asked, so it about doubles.

@@ -47,7 +47,7 @@ struct ReceiptQuestionTests {
             switch verdict {
             case .rejected(let rejection): self = .reason(rejection.reason)
             case .hold(let cause, _, _): self = .hold(cause)
-            case .retry(let cause, _): self = .retry(cause)
+            case .retry(let cause, _, _): self = .retry(cause)
             case .doubt(let cause, .rejected(let rejection)): self = .doubt(cause, rejection.reason)
             case .doubt, .verified, nil: return nil
             }

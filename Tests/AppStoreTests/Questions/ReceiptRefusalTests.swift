@@ -45,7 +45,7 @@ struct ReceiptRefusalTests {
         #expect(forged.calls == calls && forged.verdict?.reason == row.reason)
         let claim = Fixture.submission(transactionID: "2001")
         let signed = try Script.run(try Script.signed(), [row.answer, row.answer], claim)
-        #expect(signed.calls == calls && signed.verdict == .contradicted)
+        #expect(signed.calls == calls && signed.verdict == .contradicted("2001"))
         let other = try Script.run(try Script.signed(["2002"]), [row.answer, row.answer], claim)
         #expect(other.verdict?.doubt?.becomes == row.reason, "Apple signed no such purchase")
         // Anybody can spoil the first around its signed part. The last is of another form than a container.
@@ -54,6 +54,31 @@ struct ReceiptRefusalTests {
             #expect(run.calls == calls)
             #expect(run.verdict?.doubt?.cause == row.cause && run.verdict?.doubt?.becomes == row.reason)
         }
+    }
+
+    @Test("never counts against a signed purchase that is claimed by its original's id, where both are one purchase")
+    func byOriginal() throws {
+        let refused = Answer.status(21003)
+        func verdict(_ product: ProductID, _ claimed: TransactionID) throws -> Verdict? {
+            let receipt = try Script.signed(entries: [Script.entry("21", original: "20", product: product)])
+            return try Script.run(receipt, [refused, refused], Fixture.submission(transactionID: claimed)).verdict
+        }
+        let level = NamedPurchase("21", of: "level", GrantKey(environment: .production, name: "t:20"))
+        #expect(try verdict("level", "20") == .contradicted(level))
+        #expect(try verdict("level", "21") == .contradicted(level))
+        for product: ProductID in ["gems", "vip"] {
+            #expect(try verdict(product, "20")?.doubt?.becomes == .receiptNotAuthentic, "another purchase has that id")
+            #expect(try verdict(product, "21")?.cause == .noLongerFound)
+        }
+    }
+
+    @Test("never counts against a signed purchase of which this version reads the id alone")
+    func unreadable() throws {
+        let receipt = try Script.signed(entries: [Script.entry("2001", isDated: false)])
+        let refused = Answer.status(21003)
+        let run = try Script.run(receipt, [refused, refused], Fixture.submission(transactionID: "2001"))
+        let named = NamedPurchase("2001", of: "gems", GrantKey(environment: .production, name: "t:2001"))
+        #expect(run.verdict == .contradicted(named))
     }
 
     @Test(
@@ -86,7 +111,7 @@ struct ReceiptRefusalTests {
             try Script.signed(origin: "ProductionSandbox"), [refused, Answer.status(21007), refused],
             Fixture.submission(transactionID: "2001"))
         #expect(run.calls == calls + ["sandbox passwordfirst over a fresh connection"])
-        #expect(run.verdict == .contradicted)
+        #expect(run.verdict == .contradicted("2001", in: .sandbox))
     }
 
     @Test("says the status")
@@ -131,7 +156,8 @@ struct ReceiptRefusalTests {
         #expect(unknown.verdict?.doubt?.becomes == .environmentNotAllowed)
         let claim = Fixture.submission(transactionID: "2001")
         #expect(
-            try Script.run(try Script.signed(), answers, app: app, claim).verdict == .contradicted, "Apple signed it")
+            try Script.run(try Script.signed(), answers, app: app, claim).verdict == .contradicted("2001"),
+            "Apple signed it")
         let new = try Script.run(try Script.signed(origin: "ProductionNew"), answers, app: app, claim)
         #expect(new.verdict?.doubt?.becomes == .environmentNotAllowed, "it may be the sandbox's")
         for receipt in [try Script.signed(), try Script.unknown()] {
@@ -161,6 +187,13 @@ struct ReceiptRefusalTests {
     }
 }
 
+extension Verdict {
+    /// About a purchase of ``ReceiptScript/signed(_:origin:)``: a period.
+    fileprivate static func contradicted(_ id: TransactionID, in environment: Environment = .production) -> Verdict {
+        .contradicted(NamedPurchase(id, of: "gems", GrantKey(environment: environment, name: "w:2000000044444444")))
+    }
+}
+
 @Suite("Answer that leaves a purchase open")
 struct OpenAnswerTests {
     private typealias Script = ReceiptScript
@@ -175,7 +208,7 @@ struct OpenAnswerTests {
     func neverNamed() throws {
         let claim = Fixture.submission(transactionID: "2001")
         let signed = try Script.run(try Script.signed(), [foreign, foreign], claim, fingerprint: own)
-        #expect(signed.verdict == .contradicted, "Apple signed that there is one")
+        #expect(signed.verdict == .contradicted("2001"), "Apple signed that there is one")
         for (receipt, hasKey) in [(try Script.signed(), false), (try Script.unknown(), true), (nil, true)] {
             let run = try Script.run(receipt, [foreign, foreign], hasKey: hasKey, fingerprint: own)
             #expect(run.calls.count == 2 && run.calls.last?.hasSuffix("over a fresh connection") == true)
@@ -195,13 +228,14 @@ struct OpenAnswerTests {
             try Script.run(receipt, [Answer.authentic(inApp: [Answer.record("2001")])], submission).verdict
         }
         let receipt = try Script.signed(["2001", "2002"])
-        #expect(try verdict(Fixture.submission(transactionID: "2002"), receipt) == .contradicted)
+        #expect(try verdict(Fixture.submission(transactionID: "2002"), receipt) == .contradicted("2002"))
         #expect(try verdict(Fixture.submission(transactionID: "2001"), receipt)?.granted == ["2001"])
         let level = Answer.authentic(inApp: [Answer.record("9", product: "level")])
         let named = Fixture.submission(transactionID: "2002", productID: "level")
         for hasKey in [false, true] {
             let run = try Script.run(receipt, [level], named, hasKey: hasKey, then: [ServerAPIScript.notFound])
-            #expect(run.verdict == .contradicted, "another purchase is no answer to it")
+            #expect(run.verdict?.cause == .noLongerFound, "another purchase is no answer to it")
+            #expect(run.verdict?.purchases.map(\.transactionID) == ["2002"], "with and without a key")
         }
         let absent = try verdict(Fixture.submission(transactionID: "2003"), receipt)
         #expect(absent?.doubt?.becomes == .transactionNotFound, "the receipt has it neither")
@@ -262,6 +296,30 @@ struct OpenAnswerTests {
         ])
         let lookedUp = try Script.run(try Script.signed(), [restored], hasKey: true, fingerprint: own, then: [history])
         #expect(lookedUp.verdict?.granted == ["2001"], "the refund was reversed")
+    }
+
+    @Test("which has a part of a purchase holds what is claimed with it, as long as the history lacks that purchase")
+    func lacksHeld() throws {
+        let receipt = try Script.signed(entries: [Script.entry("2001"), Script.entry("2002")])
+        let part = Answer.authentic(inApp: [Answer.record("2001"), Answer.record("2002", ["cancellation_reason": "0"])])
+        let fingerprint = ReceiptFingerprint(transactions: ["2001", "2002"])
+        func verdict(_ claim: Submission, _ history: [[String: String?]]) throws -> Verdict? {
+            try Script.run(
+                receipt, [part], claim, hasKey: true, fingerprint: fingerprint,
+                then: [try ServerAPIScript.page(history)]
+            ).verdict
+        }
+        let (first, second) = (ServerAPIScript.transaction("2001"), ServerAPIScript.transaction("2002"))
+        let refunded = ServerAPIScript.transaction("2001", ["revocationDate": SignedToken.moment(-1)])
+        for claim in [Fixture.submission(), Fixture.submission(productID: "gems")] {
+            #expect(try Script.run(receipt, [part], claim, fingerprint: fingerprint).verdict?.hold == .incompleteAnswer)
+            for history in [[], [first], [refunded]] {
+                #expect(try verdict(claim, history)?.hold == .incompleteAnswer, "\(history.count) known")
+            }
+            #expect(try verdict(claim, [first, second])?.granted == ["2001", "2002"])
+            #expect(try verdict(claim, [refunded, second])?.granted == ["2002"])
+        }
+        #expect(try verdict(Fixture.submission(transactionID: "2001"), [first])?.granted == ["2001"])
     }
 
     @Test("which has a cancellation in its latest list alone is refused at once")

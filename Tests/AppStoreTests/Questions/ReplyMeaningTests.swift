@@ -106,7 +106,7 @@ struct ReplyMeaningTests {
         case .rejected(let rejection): return .rejected(rejection.reason)
         case .doubt(let cause, .rejected(let rejection)): return .doubt(cause, rejection.reason)
         case .hold(let cause, _, _): return .hold(cause)
-        case .retry(let cause, let moment):
+        case .retry(let cause, let moment, _):
             return .retry(cause, after: moment?.since(Fixture.now).components.seconds)
         case .doubt: throw NoCall()
         }

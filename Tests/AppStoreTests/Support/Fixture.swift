@@ -69,10 +69,12 @@ extension Fixture {
 }
 
 extension Verdict {
-    /// All purchases of a held submission, if all of them have names.
+    /// All purchases of a submission that waits, if all of them have names.
     var purchases: [NamedPurchase] {
-        guard case .hold(_, _, let purchases) = self else { return [] }
-        return purchases
+        switch self {
+        case .hold(_, _, let purchases), .retry(_, _, let purchases): purchases
+        case .verified, .rejected, .doubt: []
+        }
     }
 
     /// Why the verdict is against the submission, if it is.
@@ -96,7 +98,7 @@ extension Verdict {
     /// Why the submission is tried again, in doubt or not.
     var cause: RetryCause? {
         switch self {
-        case .retry(let cause, _), .doubt(let cause, _): cause
+        case .retry(let cause, _, _), .doubt(let cause, _): cause
         case .verified, .rejected, .hold: nil
         }
     }

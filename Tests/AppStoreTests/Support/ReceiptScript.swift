@@ -21,6 +21,24 @@ enum ReceiptScript {
         try receipt(purchases, origin) { _ in }
     }
 
+    /// A receipt that Apple signed, with these purchases.
+    static func signed(entries: [[ReceiptBuilder.Attribute]]) throws -> Receipt {
+        var signing = try ReceiptSigning.p256()
+        signing.builder = ReceiptBuilder.receipt(origin: "Production", purchases: entries)
+        return try Receipt(signing)
+    }
+
+    /// A purchase that is no period of a subscription.
+    static func entry(
+        _ id: String, original: String? = nil, product: ProductID = "gems", isDated: Bool = true
+    ) -> [ReceiptBuilder.Attribute] {
+        [
+            (1701, ReceiptBuilder.integer(1)), (1702, ReceiptBuilder.utf8(product.rawValue)),
+            (1703, ReceiptBuilder.utf8(id)), (1704, ReceiptBuilder.ia5(isDated ? "2026-11-21T04:59:02Z" : "")),
+            (1705, ReceiptBuilder.utf8(original ?? id)),
+        ]
+    }
+
     /// One that somebody changed after Apple signed it.
     static func forged(_ purchases: [String] = ["2001"], origin: String = "Production") throws -> Receipt {
         try receipt(purchases, origin) { $0.alterSignature = { ReceiptCase.flipped($0, at: -1) } }

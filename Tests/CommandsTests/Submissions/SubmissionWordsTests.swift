@@ -21,6 +21,8 @@ struct SubmissionWordsTests {
 
     private static let next = "in 15 s, at 2023-11-14T22:13:35.000Z"
     private static let safe = "Tell the player: \"Your purchase is safe, and will be delivered.\""
+    private static let stillAsking =
+        "Tell the player: \"We are still asking Apple about this purchase. If you were charged, please restore purchases.\""
 
     @Test("A grant says whether everybody knows of it, and where to look next")
     func granted() {
@@ -136,7 +138,8 @@ struct SubmissionWordsTests {
                 "Neither granted nor refused: it waits for our side. The detail. To do: \(cause.remedy)."))
         let isTimeOfUse = ![.endsWorkers, .accountTokenMissing, .advancedCommerce, .partialRefund].contains(cause)
         #expect(text.contains("Then it goes on by itself: it is tried again \(Self.next).") == isTimeOfUse)
-        #expect(text.hasSuffix(Self.safe))
+        #expect(text.hasSuffix(Self.safe) == (cause != .noDecision))
+        #expect(text.hasSuffix(Self.stillAsking) == (cause == .noDecision), "Apple has not confirmed it")
     }
 
     @Test("What waits for Apple says what Apple did, and when it is asked again", arguments: RetryCause.allCases)
@@ -146,15 +149,14 @@ struct SubmissionWordsTests {
         #expect(text.contains(Self.next) == (cause != .endpointUnavailable))
         #expect(
             text.contains("Apple cannot tell.")
-                == [.unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound].contains(cause))
+                == [.unreachable, .noAnswer, .rateLimited, .temporarilyUnable].contains(cause))
         #expect(text.contains("correct this host's clock") == (cause == .signedAhead))
         let isInDoubt = text.contains("That may not be Apple's last word")
         #expect(isInDoubt == cause.isDoubt)
-        #expect(text.hasSuffix(Self.safe) == !isInDoubt)
-        #expect(
-            text.hasSuffix(
-                "Tell the player: \"We are still asking Apple about this purchase. If you were charged, please restore purchases.\""
-            ) == isInDoubt)
+        #expect(text.contains("Two words of Apple's contradict each other") == (cause == .noLongerFound))
+        let mayBeRefused = isInDoubt || cause == .noLongerFound
+        #expect(text.hasSuffix(Self.safe) == !mayBeRefused)
+        #expect(text.hasSuffix(Self.stillAsking) == mayBeRefused)
     }
 
     @Test("Words of a later version lead to no wrong advice")

@@ -288,6 +288,17 @@ final class RetryPolicyTests {
         #expect(entry(step(.retry(.noAnswer, notBefore: nil))) != nil)
     }
 
+    @Test("repeats nothing in memory about which Apple contradicts itself, and names the purchase that would end it")
+    func contradiction() throws {
+        let named = NamedPurchase("1", of: "gems", GrantKey(environment: .production, name: "t:1"))
+        let verdict = Verdict.retry(.noLongerFound, notBefore: nil, purchases: [named])
+        let first = try #require(entry(step(verdict)))
+        #expect(first.cause == .retrying(.noLongerFound, Fixture.verifyReceipt) && first.purchases == [named])
+        _ = try hoursToHold(verdict)
+        let held = try #require(entry(step(verdict)))
+        #expect(held.cause == .held(.noDecision) && held.purchases == [named])
+    }
+
     @Test("has a held submission tried again after one to five minutes", arguments: [0, 3, 100])
     func held(attempts: Int) throws {
         state.attempts = attempts

@@ -62,7 +62,7 @@ extension Verdict {
         switch self {
         case .verified(let purchases, let by): "verified by \(by.rawValue): \(purchases.text)"
         case .rejected(let rejection): "rejected: \(rejection.reason.rawValue)"
-        case .retry(let cause, let moment):
+        case .retry(let cause, let moment, _):
             "retry: \(cause.rawValue)"
                 + (moment.map { ", not before \(($0.milliseconds - World.wallStart).seconds)" } ?? "")
         case .doubt(let cause, let end): "doubt: \(cause.rawValue); in the end \(end.verdict.text)"

@@ -89,7 +89,8 @@ struct SimulatedApple {
         }
         let claim = claims[number]
         if let spell = spells[number], now < spell.end {
-            let (verdict, outcome) = spell.answer(insteadOf: verdict(on: claim, own, at: now, &random))
+            let (verdict, outcome) = spell.answer(
+                insteadOf: verdict(on: claim, own, at: now, &random), namesOne: claim.claim.transactionID != nil)
             let isDoubt =
                 if case .doubt = verdict { true } else { false }
             hear(number, at: now, isDoubt: isDoubt, isAnswer: isDoubt)

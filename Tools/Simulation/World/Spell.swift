@@ -16,7 +16,7 @@ struct Spell: Sendable {
         case timeout
         /// An answer that is too large to be read, which says nothing of the endpoint.
         case tooLarge
-        /// The App Store Server API does not find what Apple attested.
+        /// Apple does not find what it attested, or refuses what it signed.
         case noLongerFound
         /// The worker's own client gave the call up.
         case givenUp
@@ -62,8 +62,10 @@ struct Spell: Sendable {
         }
     }
 
-    /// - Parameter truth: The verdict without the spell, which a doubt ends with.
-    func answer(insteadOf truth: Verdict) -> (Verdict, CallOutcome) {
+    /// - Parameters:
+    ///   - truth: The verdict without the spell, which a doubt ends with.
+    ///   - namesOne: Whether the claim names a purchase by its id.
+    func answer(insteadOf truth: Verdict, namesOne: Bool) -> (Verdict, CallOutcome) {
         switch said {
         case .doubt:
             switch truth {
@@ -77,11 +79,23 @@ struct Spell: Sendable {
         case .overloaded: (.retry(.noAnswer, notBefore: moment), .overloaded)
         case .timeout: (.retry(.unreachable, notBefore: nil), .overloaded)
         case .tooLarge: (.retry(.noAnswer, notBefore: nil), .replied)
-        case .noLongerFound: (.retry(.noLongerFound, notBefore: nil), .replied)
+        case .noLongerFound:
+            (.retry(.noLongerFound, notBefore: nil, purchases: namesOne ? truth.claimed : []), .replied)
         case .givenUp: (.retry(.unreachable, notBefore: nil), .unknown)
         case .notSent: (.hold(.credentialsMissing, detail: "The app has no key."), .unknown)
         }
     }
 
     private var moment: Timestamp { Timestamp(milliseconds: World.wallStart + end) }
+}
+
+extension Verdict {
+    /// The purchases that Apple signed.
+    fileprivate var claimed: [NamedPurchase] {
+        switch self {
+        case .verified(let purchases, _): purchases.map { NamedPurchase($0.purchase, as: $0.type) }
+        case .hold(_, _, let purchases): purchases
+        case .rejected, .retry, .doubt: []
+        }
+    }
 }
