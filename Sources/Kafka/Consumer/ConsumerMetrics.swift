@@ -39,7 +39,8 @@ public struct ConsumerMetrics {
     private let fetchedBytes: Gauge
     private let refusedFetches: Gauge
     let dropped: Counter
-    /// Made before the first event: Prometheus sees no rise in a counter that comes to be with it.
+    /// Made before the first event, as in ``showFromTheStart(_:)``: Prometheus sees no rise in a counter that comes to
+    /// be with it.
     let recordsGone: Counter
     let refusals: Counter
     let (grants, revocations, losses): (Counter, Counter, Counter)
@@ -58,6 +59,9 @@ public struct ConsumerMetrics {
         revocations = registry.counter(Self.rebalances, "revoked")
         losses = registry.counter(Self.rebalances, "lost")
     }
+
+    /// Makes the series that a consumer has from its start, where it begins later than its process.
+    public static func showFromTheStart(_ registry: PrometheusRegistry) { _ = ConsumerMetrics(registry) }
 
     /// Counts an error by its code; librdkafka has some two hundred of them.
     func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name.lowercased()).increment() }
