@@ -92,7 +92,7 @@ public struct ConsumerMetrics {
                 guard let index = Int32(number) else { continue }
                 let name = TopicPartition(topic: topic, partition: index)
                 guard read.contains(name) else { continue }
-                if let lag = partition.lag { lags[name] = lag }
+                lags.updateValue(partition.lag, forKey: name)
                 if partition.isRefused { refused += 1 }
             }
         }

@@ -65,6 +65,17 @@ struct PartitionLagTests {
         #expect(isShown(0))
     }
 
+    @Test("A partition that is read keeps the lag it had while nobody knows it, such as while its broker refuses")
+    func unknown() {
+        var metrics = ConsumerMetrics(registry)
+        metrics.show(statistics, read: [partition], waiting: [:])
+        let reply = ClientStatistics.Partition(ls_offset: -1, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)
+        metrics.show(
+            ClientStatistics(brokers: nil, topics: ["t": .init(partitions: ["0": reply])]), read: [partition],
+            waiting: [:])
+        #expect(isShown(6))
+    }
+
     @Test("Counters that alerts look at are there before their consumer")
     func fromTheStart() {
         ConsumerMetrics.showFromTheStart(registry)
