@@ -139,7 +139,7 @@ def apps(lane):
     )
     lane.fault(
         "product that the apps file lacks, beside another one", lambda: lane.submit(lane.receipt(GEMS, sword)),
-        lambda: None, line=Line("were passed over; list it", f"product: {sword}"), alert="GrantorPassedOver",
+        lambda: None, line=Line("were passed over beside others", f"product: {sword}"), alert="GrantorPassedOver",
         check=Blind("it does not count what is passed over"),
     )
     broken = "apps:\n  - bundleId: [\n"

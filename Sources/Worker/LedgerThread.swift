@@ -87,7 +87,7 @@ final class LedgerThread: Sendable {
             case .write(let batch):
                 let result = attempt(call) { (connection) throws(LedgerError) in try connection.write(batch.decisions) }
                 if case .success(let results) = result {
-                    metrics.wrote(batch.decisions, results, took: .now - start, now: .now)
+                    metrics.wrote(batch.decisions, results, took: .now - start, now: clock.moment(of: .now))
                     decisionLog.wrote(batch.decisions, results)
                 }
                 post(.written(batch.id, result), of: result)

@@ -32,15 +32,11 @@ final class WorkerDrivers: Sendable {
     private let retention: RetentionThread?
     private let thread: OwnerThread
 
-    /// - Parameter readAt: When the configuration was read, with its apps file.
+    /// - Parameter settings: Those of the configuration, which the metrics show.
     init(
-        _ configuration: WorkerConfiguration, readAt: Timestamp, ledger: LedgerOpening, events: Mailbox<ProcessEvent>,
-        logger: Logger,
-        registry: PrometheusRegistry
+        _ configuration: WorkerConfiguration, _ settings: CoreSettings, ledger: LedgerOpening,
+        events: Mailbox<ProcessEvent>, metrics: WorkerMetrics, logger: Logger, registry: PrometheusRegistry
     ) throws(WorkerFailure) {
-        let settings = Self.settings(configuration)
-        let metrics = WorkerMetrics(registry, limits: settings, ledger: configuration.ledger)
-        metrics.taken(configuration.apps, readAt: readAt)
         var snapshots = SnapshotMaker(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         let first = snapshots.next(configuration.apps, version: 1)
         self.snapshots = snapshots
@@ -107,7 +103,7 @@ final class WorkerDrivers: Sendable {
         thread.join()
     }
 
-    private static func settings(_ configuration: WorkerConfiguration) -> CoreSettings {
+    static func settings(_ configuration: WorkerConfiguration) -> CoreSettings {
         var settings = CoreSettings()
         settings.tellsWaiting = configuration.kafka.topics.inUse.contains(.pending)
         settings.inFlightBytes = Int64(configuration.processing.maxInFlightBytes)

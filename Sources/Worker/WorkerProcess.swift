@@ -48,6 +48,12 @@ public struct WorkerProcess {
         }
         defer { withExtendedLifetime(signals) {} }
         OpenFiles.allow(connections: configuration.processing.maxCalls, logger: logger)
+        // Before the first scrape, not after the wait for the ledger: Prometheus sees no rise in a counter that comes to
+        // be with its first event.
+        let settings = WorkerDrivers.settings(configuration)
+        let metrics = WorkerMetrics(registry, limits: settings, ledger: configuration.ledger)
+        metrics.taken(configuration.apps, readAt: readAt)
+        ConsumerMetrics.showFromTheStart(registry)
         let health = try WorkerHealth(configuration.http, registry: registry)
         defer { health.stop() }
         let stopBeside = try beside(registry)
@@ -63,7 +69,8 @@ public struct WorkerProcess {
             throw .ledger(error.detail)
         }
         let drivers = try WorkerDrivers(
-            configuration, readAt: readAt, ledger: ledger, events: events, logger: logger, registry: registry)
+            configuration, settings, ledger: ledger, events: events, metrics: metrics, logger: logger,
+            registry: registry)
         health.watch(drivers.activity)
         let reason = serve(events, drivers)
         drivers.stop()

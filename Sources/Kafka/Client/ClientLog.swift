@@ -6,7 +6,7 @@ internal import Scheduling
 /// the client's thread.
 struct ClientLog {
     /// The pause between two lines about the same error.
-    static let repeatPause = Duration.seconds(15 * 60)
+    static let repeatPause = Reminder.pause
 
     private let logger: Logger
     private let tellsOutages: Bool
@@ -40,13 +40,8 @@ struct ClientLog {
     /// Writes an error that librdkafka raised.
     mutating func write(_ failure: KafkaFailure, at now: Instant) {
         if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
-            // librdkafka says it again while it lasts.
-            guard outage.observe(true, at: now) != nil else { return }
-            var words: Logger.Metadata = ["cause": .text(fault ?? failure.text)]
-            if let remedy = fault.flatMap({ ConnectionFault($0)?.remedy }) { words["remedy"] = .text(remedy) }
-            return logger.log(
-                level: tellsOutages ? .error : .debug,
-                "Kafka is unreachable; nothing is read, and submissions wait in Kafka", metadata: words)
+            fault = fault ?? failure.text
+            return away(at: now)
         }
         let isTold = toldAt[failure.name].map { now - $0 < Self.repeatPause } ?? false
         if !isTold { toldAt[failure.name] = now }
@@ -69,6 +64,22 @@ struct ClientLog {
         let isKnown = fault.map { ConnectionFault($0) != nil } ?? false
         if !isKnown || ConnectionFault(reason) != nil { fault = reason }
     }
+
+    /// An outage begins, or lasts.
+    private mutating func away(at now: Instant) {
+        guard outage.observe(true, at: now) != nil else { return }
+        var words: Logger.Metadata = [:]
+        if let fault {
+            words["cause"] = .text(fault)
+            if let remedy = ConnectionFault(fault)?.remedy { words["remedy"] = .text(remedy) }
+        }
+        logger.log(
+            level: tellsOutages ? .error : .debug,
+            "Kafka is unreachable; nothing is read, and submissions wait in Kafka", metadata: words)
+    }
+
+    /// No connection stands. librdkafka may say once that all brokers are down, and not again.
+    mutating func notConnected(at now: Instant) { if isAway { away(at: now) } }
 
     mutating func connected(at now: Instant) {
         fault = nil

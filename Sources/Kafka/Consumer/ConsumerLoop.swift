@@ -15,8 +15,11 @@ final class ConsumerLoop {
     private static let safetyTick = Duration.seconds(1)
     /// Most control events in one turn. The rest wait for the next turn, so that a flood of logs cannot delay commands.
     private static let controlEventsPerTurn = 1000
-    /// Time that a question for offsets may take, and hold everything else up: the group's events too.
+    /// Time that a question for metrics may take, and hold everything else up: the group's events too.
     private static let questionLimit = Duration.seconds(1)
+    /// Time that the owner's question for committed offsets may take. No partition is read before its answer, so slow
+    /// brokers get longer. It stays far below ``KafkaConsumerConfiguration/maxPollInterval``.
+    private static let committedLimit = Duration.seconds(5)
     /// The pause after a question about waiting records that had no reply, because it has held everything up.
     private static let questionRest = Duration.seconds(30)
     /// Time for freeing the client, whatever the deadline of a stop says.
@@ -38,6 +41,10 @@ final class ConsumerLoop {
     /// The partitions that were granted and not read when the latest statistics came.
     private var unread: Set<TopicPartition> = []
     private var asksAgainAt = Instant.now
+    /// The questions for committed offsets fail.
+    private var silence = Reminder()
+    /// The latest error that no retry mends, while partitions are refused.
+    private var refusal: KafkaFailure?
     /// The group was asked to let this client in and has not replied yet.
     var isJoining = true
     /// The group has granted something, if only nothing.
@@ -117,17 +124,26 @@ final class ConsumerLoop {
     private func fetchCommitted(_ partitions: [TopicPartition]) {
         do throws(KafkaError) {
             guard leaving == nil else { return sink(.committedOffsets(nil)) }
+            let deadline = Instant.now + Self.committedLimit
+            var left: Duration { max(.zero, deadline - .now) }
             var asked = partitions
-            var offsets = try handle.committedOffsets(asked, timeout: Self.questionLimit)
+            var offsets = try handle.committedOffsets(asked, timeout: left)
             if offsets.isEmpty {
                 // Whether the group has never read the topic, or only not these partitions.
                 for topic in Set(partitions.map(\.topic)) {
-                    asked += try handle.partitions(of: topic, timeout: Self.questionLimit)
+                    asked += try handle.partitions(of: topic, timeout: left)
                 }
-                offsets = try handle.committedOffsets(asked, timeout: Self.questionLimit)
+                offsets = try handle.committedOffsets(asked, timeout: left)
             }
+            _ = silence.observe(false, at: .now)
             sink(.committedOffsets(Dictionary(asked.map { ($0, offsets[$0]) }) { first, _ in first }))
         } catch {
+            if let failure = error.failure { metrics.count(failure) }
+            if silence.observe(true, at: .now) != nil {
+                logger.error(
+                    "Kafka does not say the group's committed offsets; partitions are not read before it does",
+                    metadata: ["partitions": .number(partitions.count), "error": "\(error)"])
+            }
             sink(.committedOffsets(nil))
         }
     }
@@ -184,7 +200,10 @@ final class ConsumerLoop {
     func report(_ error: KafkaError) {
         if let failure = error.failure {
             metrics.count(failure)
-            if log.isRefusal(failure) { metrics.refusals.increment() }
+            if log.isRefusal(failure) {
+                metrics.refusals.increment()
+                refusal = failure
+            }
             log.write(failure, at: .now)
         }
         sink(.failed(error))
@@ -196,9 +215,11 @@ final class ConsumerLoop {
             logger.warning("Kafka statistics cannot be read")
             return
         }
-        metrics.show(
+        let refused = metrics.show(
             statistics, read: assignment.readings.keys, waiting: waiting(isConnected: statistics.isConnected))
-        if statistics.isConnected { log.connected(at: .now) }
+        if refused == 0 { refusal = nil }
+        if let refusal { log.write(refusal, at: .now) }
+        if statistics.isConnected { log.connected(at: .now) } else { log.notConnected(at: .now) }
     }
 
     /// How many records wait in the partitions that are granted and not read, such as while the ledger is away. A

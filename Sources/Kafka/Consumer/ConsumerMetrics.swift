@@ -30,12 +30,17 @@ public struct ConsumerMetrics {
     public static let refusals = CounterDeclaration(
         "grantor_kafka_consumer_refusals_total",
         help: "Errors that no retry mends, such as a missing right; the log has the remedy. Alert on any.")
+    public static let refusedPartitions = GaugeDeclaration(
+        "grantor_kafka_consumer_refused_partitions",
+        help: "Partitions that are read, and whose broker's latest reply to a fetch is an error.")
 
     private let registry: PrometheusRegistry
     private let fetchedRecords: Gauge
     private let fetchedBytes: Gauge
+    private let refusedFetches: Gauge
     let dropped: Counter
-    /// Made before the first event: Prometheus sees no rise in a counter that comes to be with it.
+    /// Made before the first event, as in ``showFromTheStart(_:)``: Prometheus sees no rise in a counter that comes to
+    /// be with it.
     let recordsGone: Counter
     let refusals: Counter
     let (grants, revocations, losses): (Counter, Counter, Counter)
@@ -46,6 +51,7 @@ public struct ConsumerMetrics {
         self.registry = registry
         fetchedRecords = registry.gauge(Self.prefetchedRecords)
         fetchedBytes = registry.gauge(Self.prefetchedBytes)
+        refusedFetches = registry.gauge(Self.refusedPartitions)
         dropped = registry.counter(Self.dropped)
         recordsGone = registry.counter(Self.recordsGone)
         refusals = registry.counter(Self.refusals)
@@ -54,6 +60,9 @@ public struct ConsumerMetrics {
         losses = registry.counter(Self.rebalances, "lost")
     }
 
+    /// Makes the series that a consumer has from its start, where it begins later than its process.
+    public static func showFromTheStart(_ registry: PrometheusRegistry) { _ = ConsumerMetrics(registry) }
+
     /// Counts an error by its code; librdkafka has some two hundred of them.
     func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name.lowercased()).increment() }
 
@@ -61,9 +70,11 @@ public struct ConsumerMetrics {
     ///   - read: The partitions that are read now. Other partitions keep librdkafka's offsets of the last fetch.
     ///   - waiting: How many records wait in each partition that the group has granted and that is not read. It is nil
     ///     where the brokers have not said it now.
+    /// - Returns: how many partitions that are read get errors for records.
+    @discardableResult
     mutating func show(
         _ statistics: ClientStatistics, read: some Collection<TopicPartition>, waiting: [TopicPartition: Int64?]
-    ) {
+    ) -> Int {
         for broker in (statistics.brokers ?? [:]).values where broker.nodeid >= 0 {
             guard let latency = broker.rtt, latency.cnt > 0 else { continue }
             let gauge = roundTrips[broker.nodeid] ?? registry.gauge(Self.roundTrip, String(broker.nodeid))
@@ -73,18 +84,23 @@ public struct ConsumerMetrics {
         var lags = waiting
         let read = Set(read)
         var fetched = (records: 0, bytes: 0)
+        var refused = 0
         for (topic, partitions) in statistics.topics ?? [:] {
             for (number, partition) in partitions.partitions {
                 fetched.records += Int(partition.fetchq_cnt)
                 fetched.bytes += Int(partition.fetchq_size)
-                guard let index = Int32(number), let lag = partition.lag else { continue }
+                guard let index = Int32(number) else { continue }
                 let name = TopicPartition(topic: topic, partition: index)
-                if read.contains(name) { lags[name] = lag }
+                guard read.contains(name) else { continue }
+                lags.updateValue(partition.lag, forKey: name)
+                if partition.isRefused { refused += 1 }
             }
         }
         fetchedRecords.set(fetched.records)
         fetchedBytes.set(fetched.bytes)
+        refusedFetches.set(refused)
         show(lags)
+        return refused
     }
 
     private mutating func show(_ now: [TopicPartition: Int64?]) {
@@ -135,6 +151,10 @@ struct ClientStatistics: Decodable, Equatable {
             guard ls_offset >= 0, next_offset >= 0 else { return nil }
             return max(0, ls_offset - next_offset) + fetchq_cnt
         }
+
+        /// Whether the broker's latest reply to a fetch is an error: such a reply has this for an end. Before the first
+        /// reply it is another number. librdkafka tells a missing right once, and tries on in silence.
+        var isRefused: Bool { ls_offset == -1 }
     }
 
     /// Whether a connection to one of the cluster's brokers stands; bootstrap connections do not count.

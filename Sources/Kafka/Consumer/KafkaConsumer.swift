@@ -70,8 +70,7 @@ public final class KafkaConsumer: Sendable {
     /// are left out. A failed commit is counted and not repeated; the next one replaces it.
     public func commit(_ offsets: [TopicPartition: Int64]) { commands.post(.commit(offsets)) }
 
-    /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` follows within a second or
-    /// so.
+    /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` follows within some seconds.
     public func fetchCommitted(_ partitions: [TopicPartition]) { commands.post(.fetchCommitted(partitions)) }
 
     /// Stops handing over records, sends the waiting commits, leaves the group and frees the client, all within

@@ -2,6 +2,7 @@ import Contract
 import KafkaScanning
 import KafkaTesting
 import Logging
+import Metrics
 import Scheduling
 import Testing
 
@@ -86,6 +87,25 @@ struct KafkaRightsTests {
         }
         let partitions = [TopicPartition(topic: input, partition: 0)]
         #expect(try everybody.committedOffsets(of: group, in: partitions).isEmpty)
+    }
+
+    @Test("A partition that may not be read any more counts as refused while that lasts, with or without records")
+    func taken() throws {
+        let members = try TestGroup(secured.kafka, topic: input, client: secured.client())
+        for right in [.describeTopic(input), .readTopic(input), .readGroup(members.group)] as [TestRight] {
+            try secured.give(right)
+        }
+        try members.join(["topic.metadata.refresh.interval.ms": "1000"])
+        try members.serve { $0.members[0].granted.count == 1 }
+        func isShown(_ refused: Int, _ group: TestGroup) -> Bool {
+            group.members[0].metrics.render().contains("grantor_kafka_consumer_refused_partitions \(refused)\n")
+        }
+        try secured.take(.readTopic(input))
+        try members.serve { isShown(1, $0) }
+        for _ in 0..<2 { try members.serve { if case .alive = $0 { true } else { nil } } }
+        #expect(isShown(1, members))
+        try secured.give(.readTopic(input))
+        try members.serve { isShown(0, $0) }
     }
 
     @Test("A topic that the user may not see is told from one that is missing, and asking for it makes none")

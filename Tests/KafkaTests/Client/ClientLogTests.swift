@@ -1,26 +1,14 @@
 import CLibrdkafka
 import Logging
 import Scheduling
-import Synchronization
 import Testing
 
 @testable import Kafka
 
 struct ClientLogTests {
-    private final class Lines: LogHandler {
-        private let lines = Mutex<[String]>([])
-        var taken: [String] { lines.withLock { $0 } }
-
-        func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
-            guard level > .debug else { return }
-            let words = ["\(level)", message] + metadata.sorted { $0.key < $1.key }.map(\.value.description)
-            lines.withLock { $0.append(words.joined(separator: " ")) }
-        }
-    }
-
     private let start = Instant(nanoseconds: 0)
     private let down = KafkaFailure(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, text: "1/1 brokers are down")
-    private let lines = Lines()
+    private let lines = TestLines()
 
     private func log(tellsOutages: Bool = true) -> ClientLog {
         ClientLog(
@@ -69,6 +57,20 @@ struct ClientLogTests {
         var log = log()
         for minute in 0..<25 { log.write(down, at: start + .seconds(minute * 60)) }
         #expect(lines.taken.count == 3)
+    }
+
+    @Test("An outage that librdkafka tells once is told again every ten minutes, too, until a connection stands")
+    func lastingInSilence() {
+        var log = log()
+        log.notConnected(at: start)
+        #expect(lines.taken.isEmpty, "a start is no outage")
+        log.write(down, at: start)
+        for minute in 0..<25 { log.notConnected(at: start + .seconds(minute * 60)) }
+        let line = "error Kafka is unreachable; nothing is read, and submissions wait in Kafka 1/1 brokers are down"
+        #expect(lines.taken == [line, line, line])
+        log.connected(at: start + .seconds(1500))
+        log.notConnected(at: start + .seconds(3000))
+        #expect(lines.taken.count == 4)
     }
 
     @Test("librdkafka's own lines are for finding faults, but for warnings about properties that this client has")

@@ -1,6 +1,7 @@
 import Contract
 import Kafka
 import KafkaTesting
+import Logging
 import Metrics
 import Testing
 
@@ -43,6 +44,24 @@ struct ConsumerFaultTests {
             if case .committedOffsets(nil) = $0 { true } else { false }
         }
         #expect(answers.count == 1)
+    }
+
+    @Test("A question for committed offsets that nobody answers is counted and told, and answered with nothing")
+    func committedOffsetsUnknown() throws {
+        let kafka = try TestKafka()
+        defer { kafka.stop() }
+        let topic = try kafka.makeTopic()
+        let group = try TestGroup(kafka, topic: topic)
+        let lines = TestLines()
+        try group.join(logger: Logger(label: "test", handler: lines))
+        try group.serve { $0.members[0].granted.count == 1 }
+        try kafka.kill()
+        for _ in 0..<2 {
+            group.members[0].consumer.fetchCommitted([TopicPartition(topic: topic, partition: 0)])
+            try group.serve { if case .committedOffsets(nil) = $0 { true } else { nil } }
+        }
+        let told = lines.taken.filter { $0.contains("does not say the group's committed offsets") }
+        #expect(told.count == 1 && told.first?.hasPrefix("error ") == true, "\(lines.taken)")
     }
 
     @Test(

@@ -65,6 +65,37 @@ struct PartitionLagTests {
         #expect(isShown(0))
     }
 
+    @Test("A partition that is read keeps the lag it had while nobody knows it, such as while its broker refuses")
+    func unknown() {
+        var metrics = ConsumerMetrics(registry)
+        metrics.show(statistics, read: [partition], waiting: [:])
+        let reply = ClientStatistics.Partition(ls_offset: -1, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)
+        metrics.show(
+            ClientStatistics(brokers: nil, topics: ["t": .init(partitions: ["0": reply])]), read: [partition],
+            waiting: [:])
+        #expect(isShown(6))
+    }
+
+    @Test("Counters that alerts look at are there before their consumer")
+    func fromTheStart() {
+        ConsumerMetrics.showFromTheStart(registry)
+        for name in ["records_gone_total", "refusals_total", "refused_partitions"] {
+            #expect(registry.render().contains("grantor_kafka_consumer_\(name) 0\n"))
+        }
+    }
+
+    @Test(
+        "A partition that is read counts as refused while the broker's latest reply has no end",
+        arguments: [(-1, true, 1), (-1, false, 0), (-1001, true, 0), (9, true, 0)])
+    func refused(end: Int64, isRead: Bool, refused: Int) {
+        var metrics = ConsumerMetrics(registry)
+        let reply = ClientStatistics.Partition(ls_offset: end, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)
+        let statistics = ClientStatistics(brokers: nil, topics: ["t": .init(partitions: ["0": reply])])
+        let count = metrics.show(statistics, read: isRead ? [partition] : [], waiting: [:])
+        #expect(count == refused)
+        #expect(registry.render().contains("grantor_kafka_consumer_refused_partitions \(refused)\n"))
+    }
+
     @Test("A partition that is granted and not read has what brokers say, or keeps what it had where they say nothing")
     func unread() {
         var metrics = ConsumerMetrics(registry)

@@ -33,12 +33,15 @@ final class TestGroup {
     var isLedgerOpen = true
     /// The place where a partition that is taken over is read from.
     var start: (TopicPartition) -> Int64? = { _ in nil }
+    private let client: KafkaClientConfiguration
     private let events: Mailbox<(Int, KafkaConsumerEvent)>
     private var lastID: UInt64 = 0
     private var backlog: [(Int, KafkaConsumerEvent)] = []
 
-    init(_ kafka: TestKafka, topic: String) throws {
+    /// - Parameter client: What members are to the broker; nil for those who may do everything.
+    init(_ kafka: TestKafka, topic: String, client: KafkaClientConfiguration? = nil) throws {
         self.kafka = kafka
+        self.client = client ?? kafka.client
         self.topic = topic
         events = try Mailbox(bound: 1_000_000)
     }
@@ -52,9 +55,9 @@ final class TestGroup {
     @discardableResult
     func join(
         strategy: String = "range", demand: Int64 = .max, _ properties: [String: String] = [:],
-        remedies: [String: String] = [:]
+        remedies: [String: String] = [:], logger: Logger = .silent
     ) throws -> Int {
-        var client = kafka.client
+        var client = client
         client.properties["partition.assignment.strategy"] = strategy
         client.properties.merge(properties) { _, new in new }
         let index = members.count
@@ -62,7 +65,7 @@ final class TestGroup {
         let consumer = try KafkaConsumer(
             configuration: KafkaConsumerConfiguration(
                 client: client, groupID: group, topics: [topic], remedies: remedies),
-            metrics: metrics, logger: .silent
+            metrics: metrics, logger: logger
         ) { [events] event in
             events.post((index, event))
         }

@@ -21,6 +21,7 @@ import Threading
     private let ledger = SharedLedger()
     private let core: Mailbox<CoreMail>
     private let clock = LedgerClock()
+    private let registry = PrometheusRegistry()
     private let thread: LedgerThread
     private static let partition = TopicPartition(topic: "receipts.submitted", partition: 0)
 
@@ -28,7 +29,7 @@ import Threading
         core = try Mailbox(bound: 100)
         let ledger = ledger
         thread = try LedgerThread(
-            .side, core: core, clock: clock, metrics: WorkerMetrics(PrometheusRegistry()),
+            .side, core: core, clock: clock, metrics: WorkerMetrics(registry),
             logger: Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text)),
             open: { () throws(LedgerError) in
                 let connection = ledger.model.connection()
@@ -77,6 +78,43 @@ import Threading
         #expect(results.count == 1)
         #expect(clock.moment(of: Timestamp(milliseconds: 5)).milliseconds == 90_005, "the ledger's clock is known")
         thread.stop()
+    }
+
+    @Test("A grant's time is measured by the ledger's clock, so that a host's clock that is off makes no answer late")
+    func clocks() throws {
+        thread.post([takeOver(1)], losses: 0)
+        _ = next()
+        // The ledger's clock is 90 seconds ahead of this host's.
+        let receivedAt = Timestamp.now.advanced(by: .seconds(90))
+        thread.post([.write(WriteBatch(id: BatchID(rawValue: 1), decisions: [try grant(receivedAt)]))], losses: 0)
+        guard case .input(.written(_, .success(let results))) = next(), case .written(.granted, _, _) = results.first
+        else {
+            Issue.record("it was not granted")
+            return
+        }
+        thread.stop()
+        let sum = registry.render().split(separator: "\n").first { $0.contains("received_to_written_seconds_sum ") }
+        #expect(sum.map { $0.hasSuffix(" 0") } == false, "\(sum ?? "")")
+    }
+
+    private func grant(_ receivedAt: Timestamp) throws -> Decision {
+        let purchase = Purchase(
+            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 1,
+            environment: .production, purchasedAt: Timestamp(milliseconds: 0), expiresAt: nil, revokedAt: nil,
+            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
+        let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 1)])
+        let granted = try #require(GrantablePurchase(purchase, of: product))
+        let origin = Origin(topic: Self.partition.topic, partition: Self.partition.partition, offset: 0)
+        let claimant = Claimant(
+            submissionID: "s", userID: "u", bundleID: "com.example.game", orderID: nil, traceparent: nil)
+        return Decision(
+            subject: .submission(
+                Submission(
+                    claimant: claimant, claim: .nothing, evidence: .receipt(base64: "AAAA"), origin: origin,
+                    receivedAt: receivedAt)),
+            source: .record(PartitionOwnership(partition: Self.partition, generation: Generation(rawValue: 1))),
+            content: .grant([granted], by: .verifyReceipt), attempts: 1, decidedAt: receivedAt, owesCall: false,
+            tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
     }
 
     @Test("Before a take-over and a sample the worker looks whose the ledger is, and ends once it is another group's")
