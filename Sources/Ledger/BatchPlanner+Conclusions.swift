@@ -8,6 +8,7 @@ extension BatchPlanner {
     static func conclude(
         _ entry: inout Entry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
     ) {
+        guard !entry.isAbandoned || !isAnswered(&entry, own: own) else { return }
         switch entry.decision.content {
         case .grant, .repeated:
             var claim = JudgedClaim(entry.decision)
@@ -95,20 +96,7 @@ extension BatchPlanner {
     private static func fail(
         _ entry: inout Entry, _ rejection: Rejection, holders: Holders, own: [StoredGrant]
     ) {
-        guard !entry.hasLaterGrants else { return entry.end(forLaterVersion: "a grant of the submission") }
-        let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
-        if !redelivered.isEmpty {
-            redeliver(&entry, redelivered)
-            return
-        }
-        if let newest = own.max(by: JudgedClaim.isOlder) {
-            repeated(&entry, newest)
-            return
-        }
-        if case .failed(let failure) = entry.answer {
-            entry.state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
-            return
-        }
+        guard !isAnswered(&entry, own: own) else { return }
         if case .repeated(let answer) = entry.answer, answer.claimant.userID == entry.claimant.userID {
             switch holders.holder(of: answer.grant, nil) {
             case .row(let stored):
@@ -128,6 +116,25 @@ extension BatchPlanner {
             digest: entry.digest(), origin: entry.decision.origin)
         entry.newAnswer = .failed(failure)
         entry.state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
+    }
+
+    /// Ends a decision of a submission that has a grant of its own, or a failure.
+    private static func isAnswered(_ entry: inout Entry, own: [StoredGrant]) -> Bool {
+        guard !entry.hasLaterGrants else {
+            entry.end(forLaterVersion: "a grant of the submission")
+            return true
+        }
+        let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
+        if !redelivered.isEmpty {
+            redeliver(&entry, redelivered)
+        } else if let newest = own.max(by: JudgedClaim.isOlder) {
+            repeated(&entry, newest)
+        } else if case .failed(let failure) = entry.answer {
+            entry.state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
+        } else {
+            return false
+        }
+        return true
     }
 
     private static func redeliver(_ entry: inout Entry, _ grants: [StoredGrant]) {

@@ -41,6 +41,12 @@ extension BatchPlanner {
         var waits: Bool { if case .wait = decision.content { true } else { false } }
         /// Whether its user has an answer to it that is no grant of its own.
         var isAnswered: Bool { answer?.claimant.userID == claimant.userID }
+        /// A person has ended this id for its user: no other evidence under it is granted. What they decided otherwise,
+        /// such as to give by hand, would be given twice.
+        var isAbandoned: Bool {
+            guard case .failed(let failure) = answer else { return false }
+            return failure.reason == FailureReason.abandonedByOperator.rawValue && isAnswered
+        }
         var isLeased: Bool { if case .row = decision.source { true } else { false } }
 
         /// The rows in its way are a later version's. A malformed submission has no evidence to be held with.

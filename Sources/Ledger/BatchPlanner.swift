@@ -90,7 +90,7 @@ public struct BatchPlanner: Sendable {
                 entries[index].state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
                 continue
             }
-            guard case .grant(let purchases, let by) = entries[index].decision.content,
+            guard !entries[index].isAbandoned, case .grant(let purchases, let by) = entries[index].decision.content,
                 case .submission(let submission) = entries[index].decision.subject
             else { continue }
             entries[index].grants = purchases.map { Self.grant($0, submission, by: by, entries[index].decision) }

@@ -52,8 +52,8 @@ public struct PartitionStart: Hashable, Sendable {
     /// The ledger's checkpoint, the first offset that is not complete; nil where there is none yet. A partition
     /// that an operator's acceptance made known has the group's committed offset of that time.
     public let next: Int64?
-    /// An operator has passed the records before this offset, and the group's offset is not there yet: reading begins
-    /// here. Nil once it is.
+    /// An operator has passed the records before this offset, and the group's offset is not there yet: it is put there
+    /// before anything is read. Nil once it is.
     public let passed: Int64?
     /// The highest offset that a row of `grants`, `answers` or `retries` came from; nil if there is none. Up to there
     /// each record may be a redelivery.

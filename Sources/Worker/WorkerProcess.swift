@@ -87,7 +87,7 @@ public struct WorkerProcess {
     private func serve(_ events: Mailbox<ProcessEvent>, _ drivers: WorkerDrivers) -> ProcessEvent {
         var taken: [ProcessEvent] = []
         var apps = AppsReloading(
-            file: configuration.appsFile, drivers.snapshots, logger: logger, alerts: drivers.alerts)
+            file: configuration.appsFile, configuration.apps, drivers.snapshots, logger: logger, alerts: drivers.alerts)
         var isStopping = false
         while true {
             if let moment = apps.nextMoment { _ = events.wake.wait(until: moment) } else { events.wake.wait() }

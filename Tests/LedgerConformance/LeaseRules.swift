@@ -197,6 +197,34 @@ extension LedgerConformance {
             try expect(try subject.ledger.actions(on: key).map(\.kind), [.abandon], "actions")
             try expect(try subject.ledger.abandon(key, note), [], "once more")
         },
+        ConformanceRule("A submission that a person gave up stays so, whatever other evidence comes under its id") {
+            subject in
+            try subject.own()
+            let submission = Samples.submission("s1", offset: 1)
+            try subject.write(Samples.wait(submission))
+            let note = OperatorNote(actor: "kim", reason: "Given by hand.", at: Samples.noon)
+            _ = try subject.other.abandon(submission.claimant.submissionKey, note)
+            let event = try subject.drain().map(\.value)
+            func fresh(_ offset: Int64, _ user: UserID = "player-1", id: SubmissionID = "s1") -> Submission {
+                Samples.submission(id, user: user, offset: offset, receipt: "b3RoZXI=")
+            }
+            for (decision, what) in [
+                (Samples.grant(fresh(2), Samples.purchase("1")), "a grant"),
+                (Samples.grant(fresh(3), Samples.purchase("1"), Samples.purchase("2"), owesCall: true), "several"),
+                (Samples.fail(fresh(4)), "a failure"), (Samples.wait(fresh(5)), "a wait"),
+            ] {
+                let result = try subject.write(decision)[0]
+                try expect(result.outcome, .failed(reason: "abandoned_by_operator"), what)
+                try expect(result.events.map(\.value), event, "the event of \(what)")
+            }
+            try expect(try subject.grantRows().count, 0, "grants")
+            try expect(
+                try subject.write(Samples.grant(fresh(6, "other"), Samples.purchase("3")))[0].outcome,
+                .granted(created: 1), "another user's")
+            try expect(
+                try subject.write(Samples.grant(fresh(7, id: "s2"), Samples.purchase("1")))[0].outcome,
+                .granted(created: 1), "a new id")
+        },
         ConformanceRule("What has a grant is not failed by giving it up") { subject in
             try subject.own()
             try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))

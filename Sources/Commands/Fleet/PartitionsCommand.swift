@@ -1,6 +1,8 @@
+import Audit
 import CommandParser
 import Configuration
 import Contract
+import Kafka
 import Ledger
 
 enum PartitionsCommand {
@@ -23,8 +25,8 @@ enum PartitionsCommand {
                     Exactly the named offsets are passed, also those whose records could be read: name no more than \
                     the damaged batch. Each is told on the quarantine topic, without key and value. At most \
                     \(PassedOffsets.most) offsets in one call. --from is the offset at which the partition stands, so \
-                    nothing that is not complete is passed unseen. Workers may run: the one that reads the partition \
-                    takes it over again and reads on behind.
+                    nothing that is not complete is passed unseen. --through must be below the partition's end. Workers \
+                    may run: the one that reads the partition takes it over again and reads on behind.
                     """,
                 CommonOptions.answering + [CommonOptions.actor, CommonOptions.reason, partition, from, through],
                 run: pass),
@@ -40,8 +42,8 @@ enum PartitionsCommand {
     }
 
     private static func pass(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let topic = try arguments.configuration(context) { values throws(ConfigurationError) in
-            try TopicNames(values)[.submitted]
+        let (kafka, topic) = try arguments.configuration(context) { values throws(ConfigurationError) in
+            (try KafkaSettings(values), try TopicNames(values)[.submitted])
         }
         let (first, last) = (try arguments[from], try arguments[through])
         let place = TopicPartition(topic: topic, partition: try arguments[partition])
@@ -49,6 +51,7 @@ enum PartitionsCommand {
             throw .usage("--through must be --from or higher, for at most \(PassedOffsets.most) offsets at once")
         }
         let note = try arguments.note(context)
+        try demandEnd(of: place, above: last, kafka, context)
         let result = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.pass(passed, note) }
         switch result {
         case .standsAt(let next?):
@@ -68,6 +71,24 @@ enum PartitionsCommand {
                 "\(count) \(count == 1 ? "offset" : "offsets") of \(place) passed, and owed to the quarantine topic; "
                     + "workers read on at \(passed.next).\n"
             })
+    }
+
+    /// Refuses to pass offsets that no record has yet: it would pass submissions that are still to come.
+    private static func demandEnd(
+        of place: TopicPartition, above last: Int64, _ kafka: KafkaSettings, _ context: CommandContext
+    ) throws(CommandFailure) {
+        let end: Int64?
+        do throws(KafkaError) {
+            end = try context.auditedTopics(kafka).offsets(of: place.topic)[place]?.upperBound
+        } catch {
+            throw CommandFailure(
+                .failed, "Kafka does not say where \(place) ends: \(kafka.words(error)); nothing was changed")
+        }
+        guard let end else { throw CommandFailure(.failed, "Kafka has no partition \(place); nothing was changed") }
+        guard last < end else {
+            throw CommandFailure(
+                .failed, "\(place) ends at offset \(end), so --through must be below it; nothing was changed")
+        }
     }
 }
 

@@ -183,7 +183,11 @@ struct Partitions: ~Copyable {
             case .taken(let start):
                 noticeSetBack(entry, start.next, &turn)
                 own(index, start, &turn)
-                let first = start.passed ?? Self.start(next: start.next, committed: entry.committed)
+                if let passed = start.passed, !entry.readsOldest {
+                    follow(index, passed, &turn)
+                    continue
+                }
+                let first = Self.start(next: start.next, committed: entry.committed)
                 turn.actions.assign.append(
                     Assignment(
                         id: assignment, partition: entry.partition, start: entry.readsOldest ? nil : first))
@@ -210,6 +214,13 @@ struct Partitions: ~Copyable {
         if table[index].readsOldest { checkpointAt = turn.now }
         turn.signal(.rowsDue)
         turn.signal(.outboxDue(turn.now))
+    }
+
+    /// The group's offset is put behind what an operator passed. Only then is the partition taken over again and read.
+    /// The ledger then forgets what was passed. It would otherwise hide every later reset of the group.
+    private mutating func follow(_ index: Int, _ passed: Int64, _ turn: inout Turn) {
+        turn.actions.commit.append(CommittedOffset(partition: table[index].partition, offset: passed))
+        lose(index, .pausing(until: turn.now + Self.fetchPause), &turn)
     }
 
     /// An offset below this worker's last checkpoint, or below the group's, shows that the ledger was set back: the

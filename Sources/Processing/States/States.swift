@@ -130,7 +130,8 @@ enum PartitionState: Hashable, Sendable, MachineState {
     case taking(isUnderWay: Bool)
     /// It is read.
     case owned
-    /// Another worker has taken it. The group says so by the end of the pause, or it is tried again.
+    /// Another worker has taken it, and the group says so by the end of the pause, or it is tried again. Or the group's
+    /// offset is being put behind what an operator passed.
     case pausing(until: Instant)
 
     enum Name: Int, CaseIterable {

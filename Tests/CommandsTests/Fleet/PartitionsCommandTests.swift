@@ -5,9 +5,13 @@ import Testing
 
 @Suite("grantor partitions")
 struct PartitionsCommandTests {
-    private let grantor: SampleRun
+    private var grantor: SampleRun
 
-    init() throws { grantor = try SampleRun() }
+    init() throws {
+        grantor = try SampleRun()
+        grantor.environment["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "kafka:9092"
+        grantor.topics.ends = [5: 20_000, 6: 20_000]
+    }
 
     private func pass(_ partition: Int, _ from: Int, _ through: Int, _ more: String...) -> SampleRun.Result {
         grantor.run(
@@ -46,6 +50,28 @@ struct PartitionsCommandTests {
             behind.errors
                 == "grantor: receipts.submitted/5 stands at offset 173, not at 170; nothing was changed\n")
         #expect(pass(6, 173, 175).errors.contains("has no checkpoint of receipts.submitted/6"))
+    }
+
+    @Test("pass refuses offsets that no record has: it would pass submissions that are still to come")
+    mutating func behindEnd() {
+        grantor.topics.ends = [5: 176]
+        #expect(
+            pass(5, 173, 176).errors
+                == "grantor: receipts.submitted/5 ends at offset 176, so --through must be below it; "
+                + "nothing was changed\n")
+        #expect(
+            pass(7, 173, 175).errors == "grantor: Kafka has no partition receipts.submitted/7; nothing was changed\n")
+        #expect(grantor.ledger.questions.isEmpty)
+        #expect(pass(5, 173, 175).status == .ok)
+    }
+
+    @Test("pass changes nothing where Kafka does not say where the partition ends")
+    mutating func away() {
+        grantor.topics.failure = FixedCluster.away
+        let result = pass(5, 173, 175)
+        #expect(result.status == .failed)
+        #expect(result.errors.contains("Kafka does not say where receipts.submitted/5 ends: "))
+        #expect(grantor.ledger.questions.isEmpty)
     }
 
     @Test("pass takes so many offsets at once and no more", arguments: [(173, 172), (173, 10_173)])

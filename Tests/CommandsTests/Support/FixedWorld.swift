@@ -14,6 +14,10 @@ struct FixedTopics: AuditedTopics {
     var committed: Int64?
     /// Records that have left the input topic, before those that are there.
     var removed: Int64 = 0
+    /// Ends of partitions of the input topic, in place of those that the records give.
+    var ends: [Int32: Int64] = [:]
+    /// Of every question about offsets.
+    var failure: KafkaError?
 
     static func record(_ topic: Topic, _ offset: Int64, _ value: String) -> InputRecord {
         InputRecord(
@@ -26,6 +30,10 @@ struct FixedTopics: AuditedTopics {
     }
 
     func offsets(of topic: String) throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+        if let failure { throw failure }
+        guard ends.isEmpty else {
+            return Dictionary(ends.map { (TopicPartition(topic: topic, partition: $0), 0..<$1) }) { first, _ in first }
+        }
         let count = records.first { $0.key.defaultName == topic }?.value.count ?? 0
         let first = topic == Topic.submitted.defaultName ? removed : 0
         return [TopicPartition(topic: topic, partition: 0): first..<first + Int64(count)]

@@ -209,15 +209,46 @@ struct OwnershipTests {
         #expect(bench.takeUnassigned() == [Fixture.partition])
     }
 
-    @Test("begin behind what an operator passed, whatever the group's offset is")
+    /// An operator has passed all before 13, and the group's offset is 9.
+    private func takeOverPassed() throws {
+        try bench.answerTakeOver(
+            committed: 9, PartitionStart(next: 13, passed: 13, highestOrigin: nil, starts: 1, suspect: nil))
+    }
+
+    @Test("follow what an operator passed: the group's offset is put behind it before they are read")
     func passed() throws {
         assign()
-        bench.send(.committed([CommittedOffset(partition: Fixture.partition, offset: 9)]))
-        let (id, _) = try takeOverRequest()
-        let start = PartitionStart(next: 13, passed: 13, highestOrigin: nil, starts: 1, suspect: nil)
-        bench.send(.ledger(id, .success(.takenOver([.taken(start)]))))
-        #expect(bench.assigned.map(\.start) == [13])
+        try takeOverPassed()
+        #expect(bench.takeCommits() == [CommittedOffset(partition: Fixture.partition, offset: 13)])
+        #expect(bench.assigned.isEmpty, "the ledger would not forget what was passed, and hide a later reset")
+        bench.wait(.seconds(1))
+        let assignment = try bench.takeOver(next: 13, committed: 13, starts: 4)
+        #expect(assignment.start == 13)
+        #expect(bench.read(13, 14, in: assignment).count == 2, "not one by one: this worker's take-over is no start")
         #expect(bench.takeAlerts().isEmpty)
+    }
+
+    @Test("follow what an operator passed until the group's offset is there")
+    func passedAgain() throws {
+        assign()
+        for _ in 0..<3 {
+            try takeOverPassed()
+            #expect(bench.takeCommits().map(\.offset) == [13])
+            bench.wait(.seconds(1))
+        }
+        #expect(bench.assigned.isEmpty)
+    }
+
+    @Test("do not follow what an operator passed of a topic that was made anew meanwhile")
+    func passedAnew() throws {
+        let assignment = try bench.own(next: 100, committed: 100)
+        bench.read(100, in: assignment)
+        bench.read(3, in: assignment)
+        _ = bench.takeUnassigned()
+        try bench.answerTakeOver(
+            committed: 100, PartitionStart(next: 200, passed: 200, highestOrigin: nil, starts: 1, suspect: nil))
+        #expect(bench.takeCommits().isEmpty)
+        #expect(bench.assigned.last?.start == nil && !bench.assigned.isEmpty)
     }
 
     @Test("tell of a ledger that was set back before this worker started: the group knows more")

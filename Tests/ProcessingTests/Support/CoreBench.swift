@@ -164,19 +164,23 @@ final class CoreBench {
     func takeOver(
         next: Int64? = 0, committed: Int64? = 0, highestOrigin: Int64? = nil, starts: Int = 1, marked: Int64? = nil
     ) throws -> Assignment {
+        let start = PartitionStart(
+            next: next, highestOrigin: highestOrigin, starts: starts,
+            suspect: marked.map { CheckSuspect(offset: $0, ends: PoisonWatch.endsOfPoison) })
+        try answerTakeOver(committed: committed, start)
+        let assignment = try #require(assigned.last)
+        assigned = []
+        return assignment
+    }
+
+    func answerTakeOver(committed: Int64?, _ start: PartitionStart) throws {
         #expect(fetches == [Fixture.partition])
         fetches = []
         send(.committed([CommittedOffset(partition: Fixture.partition, offset: committed)]))
         let (id, takeOvers) = try #require(
             takeRequest { if case .takeOver(let list) = $0 { list } else { nil } })
         #expect(takeOvers.map(\.committed) == [committed])
-        let start = PartitionStart(
-            next: next, highestOrigin: highestOrigin, starts: starts,
-            suspect: marked.map { CheckSuspect(offset: $0, ends: PoisonWatch.endsOfPoison) })
         send(.ledger(id, .success(.takenOver([.taken(start)]))))
-        let assignment = try #require(assigned.last)
-        assigned = []
-        return assignment
     }
 
     /// Reads records of partition 0 and gives the checks that follow.

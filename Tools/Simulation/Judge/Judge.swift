@@ -195,7 +195,7 @@ struct Judge {
     private func abandoned(_ found: inout [Violation]) {
         guard !wasSetBack else { return }
         for (key, moment) in witness.abandonments.sorted(by: { $0.key < $1.key }) {
-            // Other content under the id was not abandoned.
+            // Other content under the id may be another user's, or have had its grant before.
             guard claims[key]?.count == 1 else { continue }
             let rows = tables.rows(of: key)
             let late = rows.filter { $0.grantedAt.milliseconds > World.wallStart + moment + World.clockError }
