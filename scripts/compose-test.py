@@ -34,7 +34,7 @@ APP, PRODUCT = "com.example.game", "com.example.game.gems100"
 LATE = "com.example.late"
 BROKER = "localhost:19092"
 PARTS = 8
-# What it looks at takes a call of Docker's.
+# Each look takes a call of Docker's.
 wait_for = functools.partial(checkout.wait_for, pause=1)
 
 

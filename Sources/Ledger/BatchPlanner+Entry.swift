@@ -41,8 +41,8 @@ extension BatchPlanner {
         var waits: Bool { if case .wait = decision.content { true } else { false } }
         /// Whether its user has an answer to it that is no grant of its own.
         var isAnswered: Bool { answer?.claimant.userID == claimant.userID }
-        /// A person has ended this id for its user: no other evidence under it is granted. What they decided otherwise,
-        /// such as to give by hand, would be given twice.
+        /// A person has ended this id for its user: no other evidence under it is granted. They may have given by hand,
+        /// and the purchase would be given twice.
         var isAbandoned: Bool {
             guard case .failed(let failure) = answer else { return false }
             return failure.reason == FailureReason.abandonedByOperator.rawValue && isAnswered

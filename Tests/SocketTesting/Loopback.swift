@@ -36,8 +36,7 @@ public enum Loopback {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Connects a socket. What is read or written then ends after two minutes: nothing takes as long, unless the test
-    /// fails.
+    /// Connects a socket, whose reads and writes end after two minutes: nothing takes as long, unless the test fails.
     public static func connect(_ descriptor: Int32, to port: Int) throws(Failure) {
         var limit = timeval(tv_sec: 120, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {

@@ -217,7 +217,7 @@ struct ServerAPIQuestion: AppleQuestion {
                 if let other = next.askForClaimed(otherwise: verdict) { return other }
             }
             let open = next.lacksProven ? verdict.unlessMoreComes : verdict
-            // What is held may be what the history lacks.
+            // The history may lack the very purchase that is held.
             if case .hold = former, case .doubt = open { return conclude(standing(or: open)) }
             return conclude(open)
         }
@@ -358,7 +358,7 @@ struct ServerAPIQuestion: AppleQuestion {
 
     // MARK: Verdicts
 
-    /// What stands where Apple's reply says no more than was known before: the verdict that the question was to clear.
+    /// The verdict where Apple's reply says no more than was known before: the one that the question was to clear.
     private func standing(or verdict: Verdict) -> Verdict { former ?? verdict }
 
     /// Apple's reply contradicts its own word on the purchase that the question is about.

@@ -61,7 +61,7 @@ enum FindCommand {
         /// Why not all could be looked through.
         let causes: [String]
 
-        /// - Parameter result: What the ledger has. Its records are not shown again.
+        /// - Parameter result: of the ledger. Its records are not shown again.
         static func look(
             _ word: String, limit: Int, _ rows: [PartitionRow], beside result: SearchResult,
             _ arguments: ParsedArguments, _ context: CommandContext

@@ -58,7 +58,7 @@ struct SubmissionReport: Sendable {
         return words
     }
 
-    /// By the first purchase: evidence is of one environment. What a submission that waits claims proves nothing.
+    /// By the first purchase: evidence is of one environment. The claim of a submission that waits proves nothing.
     private var isTest: Bool {
         if let grant = record.grants.first { return grant.grant.environment == .sandbox }
         if case .repeated(let repeated) = record.answer { return repeated.grant.environment == .sandbox }

@@ -38,7 +38,7 @@ final class TestGroup {
     private var lastID: UInt64 = 0
     private var backlog: [(Int, KafkaConsumerEvent)] = []
 
-    /// - Parameter client: What members are to the broker; nil for those who may do everything.
+    /// - Parameter client: how members log in to the broker; nil for those who may do everything.
     init(_ kafka: TestKafka, topic: String, client: KafkaClientConfiguration? = nil) throws {
         self.kafka = kafka
         self.client = client ?? kafka.client
