@@ -8,7 +8,9 @@ extension BatchPlanner {
     static func conclude(
         _ entry: inout Entry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
     ) {
-        guard !entry.isAbandoned || !isAnswered(&entry, own: own) else { return }
+        // Beside a later version's grant it waits, as others do.
+        let mayWait = entry.waits && entry.hasLaterGrants
+        guard !entry.isAbandoned || mayWait || !isAnswered(&entry, own: own) else { return }
         switch entry.decision.content {
         case .grant, .repeated:
             var claim = JudgedClaim(entry.decision)

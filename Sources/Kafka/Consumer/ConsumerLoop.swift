@@ -41,6 +41,8 @@ final class ConsumerLoop {
     /// The partitions that were granted and not read when the latest statistics came.
     private var unread: Set<TopicPartition> = []
     private var asksAgainAt = Instant.now
+    /// Partitions whose committed offsets the owner has asked for.
+    private var uncommitted: [TopicPartition] = []
     /// The questions for committed offsets fail.
     private var silence = Reminder()
     /// The latest error that no retry mends, while partitions are refused.
@@ -89,6 +91,7 @@ final class ConsumerLoop {
             commands.takeAll(into: &waiting)
             for command in waiting { carryOut(command) }
             waiting.removeAll(keepingCapacity: true)
+            if !uncommitted.isEmpty { fetchCommitted() }
             sendCommits()
             if leaving != nil {
                 if hasLeft() { break }
@@ -114,14 +117,17 @@ final class ConsumerLoop {
             guard leaving == nil else { return }
             for call in assignment.stop(partitions, isIncremental: isIncremental) { carryOut(call) }
         case .commit(let offsets): commits.add(offsets)
-        case .fetchCommitted(let partitions): fetchCommitted(partitions)
+        case .fetchCommitted(let partitions): uncommitted += partitions
         case .stop(let deadline): if leaving == nil { leaving = GroupLeaving(until: deadline, now: .now) }
         }
     }
 
     // MARK: Offsets
 
-    private func fetchCommitted(_ partitions: [TopicPartition]) {
+    /// One question for all partitions that wait for it: where the coordinator is away, each question takes the limit.
+    private func fetchCommitted() {
+        let partitions = uncommitted
+        uncommitted.removeAll(keepingCapacity: true)
         do throws(KafkaError) {
             guard leaving == nil else { return sink(.committedOffsets(nil)) }
             let deadline = Instant.now + Self.committedLimit
