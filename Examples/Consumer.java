@@ -29,7 +29,7 @@ public final class Consumer {
     private static final String FAILED = "purchases.failed";
     /** Tells why submissions wait, where the workers have it as GRANTOR_TOPIC_PENDING. */
     private static final String PENDING = System.getenv("PENDING_TOPIC");
-    /** What this program knows. A later version of an event comes beside it, on the same topic. */
+    /** The types that this program knows. A later version of an event comes beside it, on the same topic. */
     private static final Set<String> TYPES = Set.of(
         "com.grantor.purchase.granted.v1", "com.grantor.purchase.failed.v1", "com.grantor.purchase.pending.v1");
     /** Purchases of Apple's sandbox were made without money. */
@@ -100,12 +100,13 @@ public final class Consumer {
             fail(event);
             return;
         }
-        if (event.get("environment").asText().equals("production") || GIVES_SANDBOX) {
+        var isPaid = event.get("environment").asText().equals("production") || GIVES_SANDBOX;
+        if (isPaid) {
             give(event);
         }
         // A copy that another submission asked for names it in a header.
         var asked = header(record, "grantor-repeat-of");
-        confirm(event, asked == null ? event.get("submissionId").asText() : asked);
+        confirm(event, asked == null ? event.get("submissionId").asText() : asked, isPaid);
     }
 
     /** A header's text; null where the record has none of that name. */
@@ -130,14 +131,16 @@ public final class Consumer {
     }
 
     /** A purchase pays the order that its event names, and no other. One that was claimed without an order first
-     * belongs to none: its items are given, and an order that was claimed for it later is not paid. */
-    private void confirm(JsonNode event, String submission) throws SQLException {
-        var order = event.path("orderId").asText("");
+     * belongs to none: its items are given, and an order that was claimed for it later is not paid. Nor does the
+     * sandbox pay one. */
+    private void confirm(JsonNode event, String submission, boolean isPaid) throws SQLException {
+        var order = isPaid ? event.path("orderId").asText("") : "";
         run(
             "UPDATE submissions SET state = CASE WHEN order_id IN ('', ?) THEN 'granted' ELSE 'failed' END,"
-                + " reason = CASE WHEN order_id IN ('', ?) THEN NULL ELSE 'granted_to_another_order' END"
+                + " reason = CASE WHEN order_id IN ('', ?) THEN NULL ELSE ? END"
                 + " WHERE submission_id = ? AND user_id = ? AND state <> 'granted'",
-            order, order, submission, event.get("userId").asText());
+            order, order, isPaid ? "granted_to_another_order" : "sandbox_pays_nothing", submission,
+            event.get("userId").asText());
     }
 
     /** A granted event of the same submission counts more, whichever comes first. The app is not compared, because a

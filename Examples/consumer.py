@@ -40,11 +40,12 @@ def apply(connection, record):
     if record.topic() == FAILED:
         fail(connection, event)
         return
-    if event["environment"] == "production" or GIVES_SANDBOX:
+    is_paid = event["environment"] == "production" or GIVES_SANDBOX
+    if is_paid:
         give(connection, event)
     # A copy that another submission asked for names it in a header.
     asked = headers.get("grantor-repeat-of", event["submissionId"].encode()).decode()
-    confirm(connection, event, asked)
+    confirm(connection, event, asked, is_paid)
 
 
 def give(connection, event):
@@ -63,16 +64,20 @@ def give(connection, event):
         )
 
 
-def confirm(connection, event, submission_id):
+def confirm(connection, event, submission_id, is_paid):
     """A purchase pays the order that its event names, and no other. One that was claimed without an order first belongs
-    to none: its items are given, and an order that was claimed for it later is not paid."""
+    to none: its items are given, and an order that was claimed for it later is not paid. Nor does the sandbox pay one.
+    """
     connection.execute(
         """
         UPDATE submissions SET state = CASE WHEN order_id IN ('', %(order)s) THEN 'granted' ELSE 'failed' END,
-            reason = CASE WHEN order_id IN ('', %(order)s) THEN NULL ELSE 'granted_to_another_order' END
+            reason = CASE WHEN order_id IN ('', %(order)s) THEN NULL ELSE %(reason)s END
         WHERE submission_id = %(id)s AND user_id = %(user)s AND state <> 'granted'
         """,
-        {"order": event.get("orderId", ""), "id": submission_id, "user": event["userId"]},
+        {
+            "order": event.get("orderId", "") if is_paid else "", "id": submission_id, "user": event["userId"],
+            "reason": "granted_to_another_order" if is_paid else "sandbox_pays_nothing",
+        },
     )
 
 

@@ -26,7 +26,7 @@ from confluent_kafka import Producer
 TOPIC = "receipts.submitted"
 # The topic takes records of 2 MiB with everything around the value; clients send 1 MB at most unless told otherwise.
 MAX_RECORD = 2 * 1024 * 1024
-MAX_VALUE = MAX_RECORD - 4096
+MAX_VALUE = 2_090_000
 # Members of a claim that are ids, with their form. A backend compares orderId with the account's own orders, too.
 IDS = {
     "bundleId": r"[^\x00-\x1f\x7f-\x9f]{1,255}",
@@ -56,7 +56,7 @@ def is_text(value):
 
 
 def members(token, claim):
-    """What of a client's claim goes into the record, with the account's token. Raises ValueError for a claim that
+    """The members of a client's claim that go into the record, with the account's token. Raises ValueError for a claim that
     Grantor could not answer, or that proves nothing."""
     if not isinstance(claim, dict):
         raise ValueError("the claim is no object")
@@ -112,8 +112,9 @@ def store(connection, user, token, claim):
         SET claim = excluded.claim, acknowledged_at = NULL, state = 'pending', reason = NULL, waits_for = NULL,
             waits_by = NULL,
             submission_id = CASE old.state WHEN 'failed' THEN excluded.submission_id ELSE old.submission_id END
-        WHERE old.state <> 'granted' AND old.claim::text <> excluded.claim::text
-            OR old.state = 'failed' AND old.reason = ANY(%(needs_new_id)s)
+        WHERE old.reason IS DISTINCT FROM 'abandoned_by_operator' AND (
+            old.state <> 'granted' AND old.claim::text <> excluded.claim::text
+            OR old.state = 'failed' AND old.reason = ANY(%(needs_new_id)s))
         """,
         {
             "id": submission_id, "user": user, "bundle": claim["bundleId"], "transaction": claim["transactionId"],
