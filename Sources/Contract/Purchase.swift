@@ -229,6 +229,11 @@ public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
+    /// The key of a purchase whose kind is not known. A period without a line item has another one.
+    public init(in environment: Environment, lineItem: String?, original: TransactionID) {
+        self.init(environment: environment, name: lineItem.map { "w:" + $0 } ?? "t:" + original.rawValue)
+    }
+
     public init(environment: Environment, name: String) {
         self.environment = environment
         self.name = name

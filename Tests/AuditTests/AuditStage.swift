@@ -171,6 +171,15 @@ final class AuditStage: @unchecked Sendable {
         }
     }
 
+    /// Loses a record's quarantined copy during the next audit: it comes after the topic was read, and leaves it before
+    /// the second look.
+    func loseCopyMeanwhile(of record: InputRecord) {
+        topics.beforeReading(.submitted) { [topics] in
+            topics.publish(QuarantinedEvent.event(of: record, reason: "no JSON"), at: Self.noon)
+            topics.beforeReading(.quarantined) { topics.truncate(.quarantined, before: 1) }
+        }
+    }
+
     /// Deletes answers as `grantor prune` does, a minute later.
     static func prune(_ ledger: any LedgerConnection & LedgerOperator, before: Timestamp) throws {
         let note = OperatorNote(actor: "anna", reason: "a year: enough", at: before.advanced(by: .seconds(60)))

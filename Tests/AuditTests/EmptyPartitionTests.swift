@@ -61,12 +61,7 @@ import Testing
 
     @Test("A quarantine topic that becomes empty while the audit runs may have lost any record")
     func emptiedMeanwhile() throws {
-        let record = try stage.quarantine(isTold: false)
-        let topics = stage.topics
-        topics.beforeReading(.submitted) {
-            topics.publish(QuarantinedEvent.event(of: record, reason: "no JSON"), at: AuditStage.noon)
-            topics.beforeReading(.quarantined) { topics.truncate(.quarantined, before: 1) }
-        }
+        stage.loseCopyMeanwhile(of: try stage.quarantine(isTold: false))
         let report = try stage.audit()
         #expect(report.words == [])
         #expect(report.gaps == ["removed receipts.quarantined"])

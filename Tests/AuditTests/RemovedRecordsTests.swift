@@ -123,12 +123,7 @@ import Testing
     @Test("A quarantined copy that leaves its topic during the second look is not missed")
     func copyRemovedMeanwhile() throws {
         let stage = try AuditStage()
-        let record = try stage.quarantine(isTold: false)
-        let topics = stage.topics
-        topics.beforeReading(.submitted) {
-            topics.publish(QuarantinedEvent.event(of: record, reason: "no JSON"), at: AuditStage.noon)
-            topics.beforeReading(.quarantined) { topics.truncate(.quarantined, before: 1) }
-        }
+        stage.loseCopyMeanwhile(of: try stage.quarantine(isTold: false))
         let report = try stage.audit()
         #expect(report.words == [])
         #expect(report.gaps == ["removed receipts.quarantined"])

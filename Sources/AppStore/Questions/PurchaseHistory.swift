@@ -55,12 +55,12 @@ struct ProvenPurchase: Hashable, Sendable {
         self.productID = productID
     }
 
-    /// The names that its grant would have. Its kind is not known, and neither is the key of a period without a line
-    /// item: that is found by its transaction.
+    /// The names that its grant would have. Its kind is not known, so a period without a line item is found by its
+    /// transaction.
     func names(in environment: Environment) -> NamedPurchase {
-        let name = webOrderLineItemID.map { "w:" + $0 } ?? "t:" + originalTransactionID.rawValue
-        return NamedPurchase(
-            transactionID, of: productID ?? "-", GrantKey(environment: environment, name: name))
+        NamedPurchase(
+            transactionID, of: productID ?? "-",
+            GrantKey(in: environment, lineItem: webOrderLineItemID, original: originalTransactionID))
     }
 }
 

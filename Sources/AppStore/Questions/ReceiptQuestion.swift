@@ -78,10 +78,8 @@ struct ReceiptQuestion: AppleQuestion {
             case 200:
                 return VerifyReceiptResponse(json: body).map { meaning(of: $0).saying($0.status) }
                     ?? .retry(.noAnswer, notBefore: notBefore, .failed)
-            case 400, 413...414, 431: return .retry(.noAnswer, notBefore: notBefore, .replied)
-            case 408, 503...504: return .retry(.noAnswer, notBefore: notBefore, .overloaded)
             case 429: return .rateLimited(until: notBefore, now: now)
-            default: return .retry(.noAnswer, notBefore: notBefore, .failed)
+            default: return .retry(.noAnswer, notBefore: notBefore, AppleCodes.outcome(ofPage: status))
             }
         }
     }

@@ -148,12 +148,19 @@ enum AppleCodes {
         return switch httpStatus {
         case 401: .tokenRefused
         case 429: .rateLimited
-        case 408: code == nil ? .retry(.noAnswer, .overloaded) : .unknown(.overloaded)
-        // These concern one request. Any other page means that nothing of Apple's is reached.
-        case 400, 413...414, 431: code == nil ? .retry(.noAnswer, .replied) : .unknown(.replied)
-        case 400...499: code == nil ? .retry(.noAnswer, .failed) : .unknown(.replied)
-        case 503...504: .retry(.noAnswer, .overloaded)
-        default: .retry(.noAnswer, .failed)
+        case 408 where code != nil: .unknown(.overloaded)
+        case 400...499 where code != nil: .unknown(.replied)
+        default: .retry(.noAnswer, outcome(ofPage: httpStatus))
+        }
+    }
+
+    /// The meaning for the endpoint of a page that is not Apple's. It means that nothing of Apple's is reached, unless it
+    /// concerns one request alone.
+    static func outcome(ofPage httpStatus: Int) -> CallOutcome {
+        switch httpStatus {
+        case 400, 413...414, 431: .replied
+        case 408, 503...504: .overloaded
+        default: .failed
         }
     }
 
