@@ -217,7 +217,7 @@ let suites: [Target] = [
     tests(
         "Commands", "AppStore", "Audit", "CLibcrypto", "CertificateMaking", "CommandParser", "Configuration",
         "Contract", "FileTesting", "Fulfilment", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerSQLite",
-        "Logging", "Scheduling", "SocketTesting", "Threading"),
+        "Logging", "Scheduling", "SocketTesting", "Threading", "grantor"),
 ]
 
 // A target enters the build when its folder is there.

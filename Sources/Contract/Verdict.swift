@@ -63,7 +63,7 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     /// HTTP 5xx, or a reply that is not Apple's answer: HTML, truncated, oversized, without status, about another
     /// receipt.
     case noAnswer = "no_answer"
-    /// HTTP 429.
+    /// HTTP 429, or no call was made: the configured rate is used up for long.
     case rateLimited = "rate_limited"
     /// Apple says it cannot tell now: 21005, 21009, 21100 to 21199, 5000000 and the errors that Apple calls retryable.
     case temporarilyUnable = "temporarily_unable"
@@ -81,7 +81,7 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case nothingNew = "nothing_new"
     /// Apple signed at a moment that, by our clock, has not come yet.
     case signedAhead = "signed_ahead"
-    /// No call was made: the endpoint's circuit breaker is open.
+    /// No call was made: the endpoint answers nobody.
     case endpointUnavailable = "endpoint_unavailable"
 }
 
@@ -151,7 +151,8 @@ extension HoldCause {
             "Apple refunded a part of the purchase: decide what the player gets, and give it by other means"
         case .appNotConfigured: "the app is missing from the apps file: put it back, and send SIGHUP"
         case .productNotConfigured:
-            "list the product under products in the apps file and send SIGHUP, or say unlistedProducts: fail"
+            "list the product under products in the apps file and send SIGHUP; where nobody shall get such products, say "
+                + "unlistedProducts: fail, which refuses all that wait"
         case .productContradicted:
             "Apple's word contradicts the apps file: compare the product's type and items with App Store Connect, "
                 + "correct the file if it is wrong, and send SIGHUP"

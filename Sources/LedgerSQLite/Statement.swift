@@ -228,15 +228,19 @@ enum StoreError: Error {
     }
 
     /// The error of a connection's latest call. A file cannot be opened if the process or the system has too many open.
-    /// That is no file that a person must mend: it counts as want of memory.
+    /// That is no file that a person must mend: it counts as want of memory. Nor is a full disk, on which the log's file
+    /// cannot be made.
     init(_ code: Int32, of connection: OpaquePointer) {
         let message = String(cString: sqlite3_errmsg(connection))
         let cause = sqlite3_system_errno(connection)
-        guard code & 0xff == SQLITE_CANTOPEN, [EMFILE, ENFILE, ENOMEM].contains(cause) else {
+        let passing = [
+            EMFILE: SQLITE_NOMEM, ENFILE: SQLITE_NOMEM, ENOMEM: SQLITE_NOMEM, ENOSPC: SQLITE_FULL, EDQUOT: SQLITE_FULL,
+        ]
+        guard code & 0xff == SQLITE_CANTOPEN, let meaning = passing[cause] else {
             self = .sqlite(code: code, message: message)
             return
         }
-        self = .sqlite(code: SQLITE_NOMEM, message: "\(message): \(String(cString: strerror(cause)))")
+        self = .sqlite(code: meaning, message: "\(message): \(String(cString: strerror(cause)))")
     }
 
     /// The error for the caller. Everything that may pass is `.unavailable`, by itself or because a person mends disk

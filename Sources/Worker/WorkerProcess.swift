@@ -63,7 +63,9 @@ public struct WorkerProcess {
             ledger = try LedgerOpening(
                 configuration.ledger, group: configuration.kafka.group(cluster: nil),
                 prunes: configuration.processing.prunes)
-            guard let id = try ledger.wait(events, logger: logger) else { return }
+            guard let id = try ledger.wait(events, logger: logger) else {
+                return logger.info("The worker has stopped")
+            }
             logger.info("The ledger is open", metadata: ["ledger": .text(id)])
         } catch {
             throw .ledger(error.detail)

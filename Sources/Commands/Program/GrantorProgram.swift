@@ -28,6 +28,7 @@ public enum GrantorProgram {
         // A reader that closes a pipe early must not end the program by a signal: the write fails, and the exit code
         // says so.
         signal(SIGPIPE, SIG_IGN)
+        fillStandardDescriptors()
         do throws(CryptographicLibrary.Unusable) {
             try CryptographicLibrary.check()
         } catch {
@@ -37,5 +38,13 @@ public enum GrantorProgram {
         let status = program.run(
             arguments, context: .process(), output: StandardOutput.write, errors: StandardOutput.writeError)
         exit(status.rawValue)
+    }
+
+    /// Gives closed standard descriptors to `/dev/null`. Otherwise the next opened file gets their numbers, such as the
+    /// ledger's, and the answer of the command is written into it.
+    private static func fillStandardDescriptors() {
+        var descriptor: Int32
+        repeat { descriptor = open("/dev/null", O_RDWR) } while (0...STDERR_FILENO).contains(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 }

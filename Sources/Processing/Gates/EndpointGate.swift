@@ -12,6 +12,8 @@ public enum GateKey: Hashable, Sendable {
 protocol WaitingSubmissions {
     /// Whether a submission still waits for its gate.
     func isWaiting(_ token: SubmissionToken) -> Bool
+    /// Whether it is a due row of `retries`.
+    func isRow(_ token: SubmissionToken) -> Bool
 }
 
 /// Decides which calls to one endpoint are made now, and keeps the submissions that wait for their calls.
@@ -37,10 +39,13 @@ struct EndpointGate: Sendable {
 
     /// One of so many calls is a first attempt while both first attempts and retries wait.
     private static let firstTurn = 4
-    /// Longest wait in memory: of a submission for the rate limit, and of a follow-up call for the end of an outage.
+    /// Longest wait in memory: of a record for the rate limit, and of a follow-up call for the end of an outage.
     private static let longestWait: Duration = .seconds(30)
-    /// While gates are crowded, an endpoint that has answered nothing for so long counts as away.
-    static let silence: Duration = .seconds(1)
+    /// While gates are crowded, an endpoint that has answered nothing for so long counts as away, and no record waits
+    /// longer for the rate limit.
+    static let crowdedWait: Duration = .seconds(1)
+    /// While records wait, due rows may be one of so many.
+    private static let rowTurn = 4
 
     let key: GateKey
     private(set) var breaker: CircuitBreaker
@@ -54,6 +59,8 @@ struct EndpointGate: Sendable {
     private var firsts = FIFO<SubmissionToken>()
     /// Submissions in the queues that were not withdrawn.
     private(set) var waiting = 0
+    /// The due rows among them.
+    private var waitingRows = 0
     private(set) var inFlight = 0
     /// Submissions that wait in the delay queue to repeat their attempt here.
     var delayed = 0
@@ -115,7 +122,8 @@ struct EndpointGate: Sendable {
 
     // MARK: Waiting
 
-    mutating func enter(_ token: SubmissionToken, _ lane: Lane, at now: Instant) {
+    /// - Parameter isRow: whether it is a due row.
+    mutating func enter(_ token: SubmissionToken, _ lane: Lane, isRow: Bool, at now: Instant) {
         if waiting + inFlight == 0 { lastSign = now }
         switch lane {
         case .continuation: continuations.append(token)
@@ -123,25 +131,48 @@ struct EndpointGate: Sendable {
         case .first: firsts.append(token)
         }
         waiting += 1
+        if isRow { waitingRows += 1 }
     }
 
     /// A submission that waits here is gone; its token is skipped when its turn comes.
-    mutating func withdraw() { waiting -= 1 }
+    mutating func withdraw(isRow: Bool) {
+        waiting -= 1
+        if isRow { waitingRows -= 1 }
+    }
 
-    /// Removes submissions beyond so many, newest first, and continuations last.
-    /// - Parameter shedsContinuations: whether continuations are removed at all.
-    mutating func shed(keeping most: Int, shedsContinuations: Bool, in flights: some WaitingSubmissions)
-        -> [SubmissionToken]
-    {
-        guard waiting > most else { return [] }
+    private var waitingRecords: Int { waiting - waitingRows }
+
+    // MARK: Shedding
+
+    /// Why submissions should not wait for it in memory.
+    enum Excess: Sendable {
+        /// It answers nobody. A few wait, to notice its return.
+        case away
+        /// Its rate limit means too long a wait for the last record. Rows have a share of the calls.
+        case beyondRate
+    }
+
+    /// Removes submissions that should not wait for it, newest first, and continuations last. While it is not known to
+    /// be away, its calls are its probes.
+    ///
+    /// Follow-up calls go with a long outage, or where they would fill the allowance of all gates. Otherwise they would
+    /// stay until its end, and stop all reading.
+    mutating func shed(
+        areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
+    ) -> (excess: Excess, gone: [SubmissionToken])? {
+        guard let (excess, most) = excess(areCrowded: areCrowded, at: now) else { return nil }
+        let keepsRows = excess == .beyondRate
+        let shedsContinuations = !keepsRows && (areCrowded || isAwayForLong(at: now))
+        guard waiting - (keepsRows ? waitingRows : 0) > most else { return nil }
         var kept = shedsContinuations ? 0 : continuations.count
         var gone: [SubmissionToken] = []
         func thin(_ lane: inout FIFO<SubmissionToken>) {
             var rest = FIFO<SubmissionToken>()
             while let token = lane.popFirst() {
                 guard flights.isWaiting(token) else { continue }
-                if kept < most { rest.append(token) } else { gone.append(token) }
-                kept += 1
+                let isCounted = !keepsRows || !flights.isRow(token)
+                if kept < most || !isCounted { rest.append(token) } else { gone.append(token) }
+                if isCounted { kept += 1 }
             }
             lane = rest
         }
@@ -150,31 +181,26 @@ struct EndpointGate: Sendable {
         thin(&firsts)
         thin(&retries)
         waiting -= gone.count
-        return gone
+        waitingRows -= gone.count { flights.isRow($0) }
+        return (excess, gone)
     }
 
-    // MARK: Shedding
-
-    /// Whether submissions should not wait for it in memory.
-    func mustShed(areCrowded: Bool, at now: Instant) -> Bool {
-        breaker.isAway || areCrowded && isSilent(at: now) || isTooSlow
+    /// How many submissions may wait for it in memory; nil while all may.
+    private func excess(areCrowded: Bool, at now: Instant) -> (Excess, most: Int)? {
+        if breaker.isAway { return (.away, CircuitBreaker.Policy.repliesToRamp) }
+        if areCrowded, isSilent(at: now) { return (.away, CircuitBreaker.Policy.repliesToRamp - inFlight) }
+        guard let most = rate?.calls(within: areCrowded ? Self.crowdedWait : Self.longestWait), waitingRecords > most
+        else { return nil }
+        return (.beyondRate, most)
     }
 
     /// Whether a follow-up call has waited, or will wait, so long that its attempt may as well begin anew.
-    func isAwayForLong(at now: Instant) -> Bool {
+    private func isAwayForLong(at now: Instant) -> Bool {
         guard breaker.isAway, let since = breaker.troubledSince else { return false }
         return max(now, breaker.nextMoment ?? now) - since > Self.longestWait
     }
 
-    private func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= Self.silence }
-
-    /// The rate limit means more than half a minute for the last one that waits.
-    private var isTooSlow: Bool { rate.map { $0.wait(for: waiting) > Self.longestWait } ?? false }
-
-    /// How many may wait for it while it is away: enough to notice its return.
-    var probes: Int {
-        isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreaker.Policy.repliesToRamp
-    }
+    private func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= Self.crowdedWait }
 
     /// Whether a call under way, or a submission here, finds out whether it is back. Calls that began before its pause
     /// do not: they may hang for long.
@@ -200,6 +226,7 @@ struct EndpointGate: Sendable {
             guard let token = pop(lane) else { return nil }
             guard flights.isWaiting(token) else { continue }
             waiting -= 1
+            if flights.isRow(token) { waitingRows -= 1 }
             if lane == .retry { _ = budget.take(at: now) }
             return (token, begin(lane, at: now))
         }
@@ -218,17 +245,26 @@ struct EndpointGate: Sendable {
 
     var mostCalls: Int { limiter.value }
 
-    /// Due rows of `retries` that may be taken for it: as many as it has calls now, or a quarter of them while others
-    /// wait. A few may wait here to be its probes.
+    /// Due rows of `retries` that may be taken for it: as many as it has calls now. A few may wait here to be its
+    /// probes.
     ///
-    /// The retry budget counts when the rows are asked about, because it does not bound first attempts. Delayed
-    /// submissions do not count. With `retries` full they wait until due rows have left it, and due rows would wait for
-    /// them.
+    /// While records wait, rows may be a quarter of them or of its calls. Otherwise rows would wait as long as more
+    /// records come than it has calls for. The retry budget counts when the rows are asked about, because it does not
+    /// bound first attempts. Delayed submissions do not count. With `retries` full they wait until due rows have left
+    /// it, and due rows would wait for them.
     mutating func dueRoom(at now: Instant) -> Int {
         advance(to: now)
-        if breaker.phase == .halfOpen { return max(0, probes - waiting - breaker.probesUnderWay) }
-        let room = breaker.room(inFlight: waiting + inFlight, limit: limiter.value, isRetry: false)
-        return waiting > 0 ? room / 4 : room
+        if breaker.phase == .halfOpen {
+            return max(0, CircuitBreaker.Policy.repliesToRamp - waiting - breaker.probesUnderWay)
+        }
+        var calls = breaker.room(inFlight: 0, limit: limiter.value, isRetry: false)
+        guard calls > 0 else { return 0 }
+        // More would only wait here for the rate limit.
+        if let rate { calls = min(calls, max(1, rate.calls(within: Self.crowdedWait))) }
+        let free = max(0, calls - inFlight - waiting)
+        guard waiting > 0 else { return free }
+        let share = waitingRecords > 0 ? max(1, max(calls, waitingRecords) / Self.rowTurn) - waitingRows : 0
+        return max(free / Self.rowTurn, share)
     }
 
     /// Rows of the outbox that may be taken for it: as many as ``pass(_:at:)`` lets go, because none waits here.
@@ -318,7 +354,7 @@ struct EndpointGate: Sendable {
             let moment = rate?.nextMoment ?? now
             consider(areRetries ? max(moment, budget.nextMoment) : moment)
         }
-        if areCrowded { consider(lastSign + Self.silence) }
+        if areCrowded { consider(lastSign + Self.crowdedWait) }
         return earliest
     }
 }

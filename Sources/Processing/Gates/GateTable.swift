@@ -77,19 +77,13 @@ struct GateTable {
         return gates[index].next(at: now, in: flights)
     }
 
-    /// Removes submissions that should not wait for a gate. While it is not known to be away, its calls are its probes.
-    ///
-    /// Follow-up calls go with a long outage, or where they would fill the allowance of all gates. Otherwise they would
-    /// stay until its end, and stop all reading.
+    /// Removes submissions that should not wait for a gate.
     mutating func shed(
         at index: Int, areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
-    ) -> [SubmissionToken] {
+    ) -> (excess: EndpointGate.Excess, gone: [SubmissionToken])? {
         let before = gates[index].held
         defer { held += gates[index].held - before }
-        let calls = gates[index].breaker.isAway ? 0 : gates[index].inFlight
-        return gates[index].shed(
-            keeping: gates[index].probes - calls, shedsContinuations: areCrowded || gates[index].isAwayForLong(at: now),
-            in: flights)
+        return gates[index].shed(areCrowded: areCrowded, at: now, in: flights)
     }
 
     /// A change of an endpoint's trouble.

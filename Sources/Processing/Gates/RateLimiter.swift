@@ -32,8 +32,8 @@ struct RateLimiter: Sendable {
     /// When the next call may be made.
     var nextMoment: Instant { filledAt + .seconds(max(0, 1 - tokens) / rate) + .milliseconds(1) }
 
-    /// How long the last of so many calls would wait.
-    func wait(for calls: Int) -> Duration { .seconds(max(0, Double(calls) - tokens) / rate) }
+    /// Calls that may be made within so long.
+    func calls(within time: Duration) -> Int { Int(max(0, tokens + rate * (time / .seconds(1)))) }
 
     private mutating func fill(to now: Instant) {
         guard now > filledAt else { return }

@@ -60,7 +60,7 @@ struct RetryPolicy: Sendable {
     /// The longest pause between two attempts of a submission whose endpoint answers.
     static let longestPause: Duration = .seconds(15 * 60)
     static let awayShare = 0.25
-    static let awayLeast: Duration = .seconds(15)
+    static let awayLeast: Duration = .seconds(30)
     static let awayMost: Duration = .seconds(15 * 60)
 
     /// Takes the verdict of an attempt or a check.
@@ -120,15 +120,15 @@ struct RetryPolicy: Sendable {
         return replies < doubtReplies || .milliseconds(doubt.elapsed) < limit
     }
 
-    /// The row of a submission that is not asked about, because its endpoint is away.
+    /// The row of a submission that is not asked about, because its endpoint is away or the rate limit is used up.
     static func notAsked(
-        _ state: inout AttemptState, endpoint: Endpoint, awayFor: Duration, using generator: inout SplitMix64
+        _ cause: RetryCause, _ state: inout AttemptState, endpoint: Endpoint, awayFor: Duration,
+        using generator: inout SplitMix64
     ) -> RetryEntry {
         stopClock(&state)
         let most = min(max(awayFor * awayShare, awayLeast), awayMost)
         let delay = most * Double.random(in: 0.5...1, using: &generator)
-        let cause = RetryCause.endpointUnavailable
-        return entry(.retrying(cause, endpoint), cause.sentence, after: max(delay, awayLeast), state)
+        return entry(.retrying(cause, endpoint), cause.sentence, after: delay, state)
     }
 
     /// The row of a doubt that came up when the ledger was asked to write.
@@ -238,7 +238,7 @@ extension RetryCause {
         switch self {
         case .unreachable: "Nothing was heard from Apple."
         case .noAnswer: "Apple's server failed, or sent what is no reply."
-        case .rateLimited: "Apple asked for fewer calls."
+        case .rateLimited: "Apple's limit of calls is used up."
         case .temporarilyUnable: "Apple said that it cannot tell now."
         case .perhapsMalformed: "Apple said that the receipt is malformed, which may be a fault of the moment."
         case .perhapsNotAuthentic: "Apple refused a receipt that may be genuine, which may be a fault of the moment."

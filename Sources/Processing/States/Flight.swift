@@ -271,6 +271,8 @@ extension Flights: WaitingSubmissions {
     /// Whether a token in a gate's queue still stands for a submission that waits there.
     func isWaiting(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .waiting }
 
+    func isRow(_ token: SubmissionToken) -> Bool { if case .row = self[token].source { true } else { false } }
+
     func isLookingUp(_ token: SubmissionToken) -> Bool {
         contains(token) && self[token].state == .lookingUp && self[token].lookUp != nil
     }

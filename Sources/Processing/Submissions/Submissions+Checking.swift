@@ -218,8 +218,8 @@ extension Submissions {
         move(token, to: .waiting, &turn)
         let isRetry = flights[token].attempts.hasFailed
         let lane: EndpointGate.Lane = flights[token].isContinuing ? .continuation : isRetry ? .retry : .first
-        let now = turn.now
-        gates.update(gate) { $0.enter(token, lane, at: now) }
+        let (isRow, now) = (flights.isRow(token), turn.now)
+        gates.update(gate) { $0.enter(token, lane, isRow: isRow, at: now) }
     }
 
     /// Lets calls go, and sends those to `retries` whose endpoint is away.
@@ -239,20 +239,28 @@ extension Submissions {
             case nil: break
             }
             guard gates[gate].waiting > 0 else { continue }
-            if gates[gate].mustShed(areCrowded: areGatesCrowded, at: now) { shed(at: gate, &turn) }
+            shed(at: gate, &turn)
             while mayAsk, let (token, pass) = gates.next(at: gate, now, in: flights) { attempt(token, pass, &turn) }
         }
     }
 
-    /// All but a few probes wait in `retries`. Where Apple's signature is enough meanwhile, they do not wait.
+    /// Submissions that should not wait in memory wait in `retries`. Where Apple is away and its signature is enough
+    /// meanwhile, they do not wait.
     private mutating func shed(at gate: Int, _ turn: inout Turn) {
-        let gone = gates.shed(at: gate, areCrowded: areGatesCrowded, at: turn.now, in: flights)
-        // Rows that go back at once were taken too early.
-        if !gone.isEmpty { gates.update(gate) { $0.takesEarlySince = nil } }
+        guard let (excess, gone) = gates.shed(at: gate, areCrowded: areGatesCrowded, at: turn.now, in: flights)
+        else { return }
+        let cause: RetryCause
+        switch excess {
+        case .away:
+            cause = .endpointUnavailable
+            // Rows that go back at once were taken too early.
+            gates.update(gate) { $0.takesEarlySince = nil }
+        case .beyondRate: cause = .rateLimited
+        }
         for token in gone {
             // From its row, its attempt begins anew.
             flights[token].isContinuing = false
-            waitForEndpoint(token, mayDecide: gates[gate].breaker.isKnownAway(at: turn.now), &turn)
+            waitForEndpoint(token, cause, mayDecide: gates[gate].breaker.isKnownAway(at: turn.now), &turn)
         }
     }
 

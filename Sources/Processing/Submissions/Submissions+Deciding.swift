@@ -50,10 +50,12 @@ extension Submissions {
     }
 
     /// Sends a submission to `retries` whose endpoint cannot be asked now.
-    mutating func waitForEndpoint(_ token: SubmissionToken, mayDecide: Bool = false, _ turn: inout Turn) {
+    mutating func waitForEndpoint(
+        _ token: SubmissionToken, _ cause: RetryCause, mayDecide: Bool = false, _ turn: inout Turn
+    ) {
         guard let question = flights[token].question else { return }
         let entry = RetryPolicy.notAsked(
-            &flights[token].attempts, endpoint: question.endpoint,
+            cause, &flights[token].attempts, endpoint: question.endpoint,
             awayFor: gates[flights[token].gate].awayFor(at: turn.now), using: &turn.generator)
         waitInRetries(token, entry, mayDecide: mayDecide, &turn)
     }
@@ -185,7 +187,7 @@ extension Submissions {
     private mutating func nothingNew(_ token: SubmissionToken, _ turn: inout Turn) {
         if case .grant(_, by: .local) = flights[token].content, flights[token].question != nil {
             // Its signature stood in for Apple's reply, so it is a doubt only once Apple has been asked.
-            return waitForEndpoint(token, &turn)
+            return waitForEndpoint(token, .endpointUnavailable, &turn)
         }
         guard let endpoint = flights[token].question?.endpoint,
             RetryPolicy.doubted(.nothingNew, &flights[token].attempts, limit: doubtLimit, wall: turn.wall)

@@ -94,7 +94,9 @@ struct Submissions: ~Copyable {
         switch flights[token].state {
         case .asking, .publishing: return flights[token].isOrphan = true
         case .writing where flights[token].isInBatch: return flights[token].isOrphan = true
-        case .waiting: gates.update(flights[token].gate) { $0.withdraw() }
+        case .waiting:
+            let isRow = flights.isRow(token)
+            gates.update(flights[token].gate) { $0.withdraw(isRow: isRow) }
         case .repeating, .rechecking, .rewriting, .awaitingRoom: undelay(token)
         // The next owner reads the record again and publishes the events that the broker did not take.
         case .vacant, .loading, .marking, .checking, .lookingUp, .verifying, .writing, .owing: break

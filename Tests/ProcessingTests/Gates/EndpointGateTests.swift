@@ -7,16 +7,20 @@ import Testing
 @Suite("An endpoint's gate")
 final class EndpointGateTests {
     private var gate = EndpointGate(key: .apple(Fixture.verifyReceipt), rate: nil, mostCalls: 20)
-    private var flights = Flights(vacant: .vacant, capacity: 16)
+    private var flights = Flights(vacant: .vacant, capacity: 128)
     private var now = Instant.zero + .seconds(1)
 
     @discardableResult
-    private func enter(_ lane: EndpointGate.Lane = .first) -> SubmissionToken {
-        var flight = Flight(.nobody)
+    private func enter(_ lane: EndpointGate.Lane = .first, isRow: Bool = false) -> SubmissionToken {
+        var flight = isRow ? Flight(Fixture.due(0)) : Flight(.nobody)
         flight.state = .waiting
         let token = flights.insert(flight)
-        gate.enter(token, lane, at: now)
+        gate.enter(token, lane, isRow: isRow, at: now)
         return token
+    }
+
+    private func shed(areCrowded: Bool = false) -> (excess: EndpointGate.Excess, gone: [SubmissionToken])? {
+        gate.shed(areCrowded: areCrowded, at: now, in: flights)
     }
 
     private func next() -> (token: SubmissionToken, pass: EndpointGate.Pass)? { gate.next(at: now, in: flights) }
@@ -90,7 +94,7 @@ final class EndpointGateTests {
         let gone = enter()
         let there = enter()
         flights.remove(gone)
-        gate.withdraw()
+        gate.withdraw(isRow: false)
         #expect(next()?.token == there)
         #expect(gate.waiting == 0)
         #expect(next() == nil)
@@ -101,9 +105,7 @@ final class EndpointGateTests {
         open()
         for _ in 0..<10 { enter() }
         #expect(next() == nil)
-        #expect(gate.mustShed(areCrowded: false, at: now))
-        let gone = gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights)
-        #expect(gone.count == 7)
+        #expect(shed()?.gone.count == 7)
         #expect(gate.waiting == 3)
         now += .seconds(2)
         gate.advance(to: now)
@@ -115,13 +117,11 @@ final class EndpointGateTests {
         open()
         for _ in 0..<10 { enter(.continuation) }
         enter(.first)
-        #expect(!gate.isAwayForLong(at: now))
-        #expect(gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights).count == 1)
+        #expect(shed()?.gone.count == 1)
         #expect(gate.waiting == 10)
         now += .seconds(31)
         gate.advance(to: now)
-        #expect(gate.isAwayForLong(at: now))
-        #expect(gate.shed(keeping: gate.probes, shedsContinuations: true, in: flights).count == 7)
+        #expect(shed()?.gone.count == 7)
         #expect(gate.waiting == 3)
         #expect(try #require(next()).pass.lane == .continuation)
     }
@@ -131,7 +131,8 @@ final class EndpointGateTests {
         enter()
         let (_, pass) = try #require(next())
         end(pass, .limited(wait: .seconds(900)))
-        #expect(gate.isAwayForLong(at: now))
+        for _ in 0..<10 { enter(.continuation) }
+        #expect(shed()?.gone.count == 7)
     }
 
     @Test("leaves its calls to due rows while submissions wait for room in retries")
@@ -142,15 +143,13 @@ final class EndpointGateTests {
         open()
         gate.delayed = 100
         now += .seconds(3600)
-        #expect(result { gate.dueRoom(at: now) } == gate.probes)
+        #expect(result { gate.dueRoom(at: now) } == CircuitBreaker.Policy.repliesToRamp)
         #expect(gate.breaker.phase == .halfOpen)
     }
 
-    @Test("takes due rows as many as it may call, a quarter of them while others wait, of an open one none")
+    @Test("takes due rows as many as it may call, and none of an open one")
     func dueRoom() {
         #expect(result { gate.dueRoom(at: now) } == 20, "whatever the budget of retries is")
-        for _ in 0..<8 { enter() }
-        #expect(result { gate.dueRoom(at: now) } == 3)
         open()
         #expect(result { gate.dueRoom(at: now) } == 0)
     }
@@ -259,34 +258,79 @@ final class EndpointGateTests {
     func silent() throws {
         for _ in 0..<30 { enter() }
         while next() != nil {}
-        #expect(!gate.mustShed(areCrowded: true, at: now))
+        #expect(shed(areCrowded: true) == nil)
         #expect(gate.nextMoment(areCrowded: true, after: now) == now + .seconds(1))
         #expect(gate.nextMoment(areCrowded: false, after: now) == nil)
         now += .seconds(1)
-        #expect(gate.mustShed(areCrowded: true, at: now))
-        #expect(!gate.mustShed(areCrowded: false, at: now))
+        #expect(shed(areCrowded: false) == nil)
+        #expect(shed(areCrowded: true)?.excess == .away)
+        #expect(gate.waiting == 0, "the calls under way find out whether it is back")
     }
 
     @Test("is not silent when the first submission comes after a pause, even if others wait to be repeated")
     func pause() throws {
         gate.delayed = 5
         now += .seconds(60)
-        enter()
-        #expect(!gate.mustShed(areCrowded: true, at: now))
+        for _ in 0..<5 { enter() }
+        #expect(shed(areCrowded: true) == nil)
     }
 
-    @Test("sends away what would wait for its rate limit for more than half a minute")
-    func rateLimit() {
+    @Test("sends away records that would wait for its rate limit for more than half a minute")
+    func rateLimit() throws {
         gate.setRate(2)
         for _ in 0..<100 { enter() }
         var calls = 0
         while next() != nil { calls += 1 }
         #expect(calls == 2)
-        #expect(gate.mustShed(areCrowded: false, at: now))
-        let gone = gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights)
+        let (excess, gone) = try #require(shed())
+        #expect(excess == .beyondRate)
         #expect(gone.count == 38)
+        #expect(shed() == nil)
         now += .milliseconds(600)
         #expect(next() != nil)
+    }
+
+    @Test("sends them away after a second where gates are crowded, and keeps the due rows that it took")
+    func rateLimitOfTheCrowded() throws {
+        gate.setRate(10)
+        for _ in 0..<40 { enter() }
+        let rows = (0..<5).map { _ in enter(isRow: true) }
+        while next() != nil {}
+        #expect(shed() == nil)
+        let (excess, gone) = try #require(shed(areCrowded: true))
+        #expect(excess == .beyondRate)
+        #expect(gone.count == 20)
+        #expect(Set(gone).isDisjoint(with: rows))
+        #expect(gate.waiting == 15)
+        #expect(shed(areCrowded: true) == nil)
+    }
+
+    @Test("has room for due rows however many records wait: a quarter of these, or of its calls")
+    func roomBesideRecords() {
+        for _ in 0..<8 { enter() }
+        #expect(result { gate.dueRoom(at: now) } == 5, "a quarter of its calls")
+        for _ in 0..<52 { enter() }
+        #expect(result { gate.dueRoom(at: now) } == 15, "a quarter of the records")
+        for _ in 0..<10 { enter(.retry, isRow: true) }
+        #expect(result { gate.dueRoom(at: now) } == 5)
+        for _ in 0..<10 { enter(.retry, isRow: true) }
+        #expect(result { gate.dueRoom(at: now) } == 0)
+        var lanes: [EndpointGate.Lane] = []
+        while let (_, pass) = next() { lanes.append(pass.lane) }
+        #expect(lanes.count == 20)
+        #expect(lanes.contains(.retry) && lanes.contains(.first))
+    }
+
+    @Test("takes no more due rows than its rate limit lets go in two seconds, and at least one")
+    func roomOfTheRate() throws {
+        gate.setRate(3)
+        #expect(result { gate.dueRoom(at: now) } == 6, "three at once, and three within a second")
+        gate.setRate(0.01)
+        enter(.retry, isRow: true)
+        let (_, pass) = try #require(next())
+        #expect(result { gate.dueRoom(at: now) } == 0)
+        end(pass, .replied)
+        #expect(result { gate.dueRoom(at: now) } == 1)
     }
 
     @Test("gives a call back that was not made")

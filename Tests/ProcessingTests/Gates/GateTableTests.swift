@@ -11,7 +11,7 @@ final class GateTableTests {
 
     private func enter(_ index: Int) {
         let now = now
-        table.update(index) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, at: now) }
+        table.update(index) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, isRow: false, at: now) }
     }
 
     /// Has new submissions wait at a gate.
@@ -22,7 +22,7 @@ final class GateTableTests {
             var flight = Flight(.nobody)
             flight.state = .waiting
             let (token, now) = (flights.insert(flight), now)
-            table.update(index) { $0.enter(token, lane, at: now) }
+            table.update(index) { $0.enter(token, lane, isRow: false, at: now) }
         }
     }
 
@@ -49,10 +49,12 @@ final class GateTableTests {
         let index = table.index(of: .apple(Fixture.verifyReceipt))
         wait(8, at: index, in: &flights)
         for _ in 0..<2 { #expect(table.next(at: index, now, in: flights) != nil) }
-        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).count == 5)
+        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights) == nil)
+        now += EndpointGate.crowdedWait
+        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights)?.gone.count == 5)
         #expect(table.held == 3)
         #expect(table.next(at: index, now, in: flights) != nil)
-        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).isEmpty)
+        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights) == nil)
         #expect(table.held == 3)
     }
 
@@ -61,8 +63,9 @@ final class GateTableTests {
         var flights = Flights(vacant: .vacant, capacity: 16)
         let index = table.index(of: .apple(Fixture.verifyReceipt))
         wait(8, at: index, .continuation, in: &flights)
-        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).isEmpty)
-        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights).count == 5)
+        now += EndpointGate.crowdedWait
+        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights) == nil)
+        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights)?.gone.count == 5)
     }
 
     @Test("keeps probes for a gate whose breaker is open, whatever earlier calls hang")
@@ -80,7 +83,7 @@ final class GateTableTests {
         #expect(table[index].breaker.phase == .open)
         #expect(table[index].inFlight == 4)
         #expect(table[index].waiting == 5)
-        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).count == 2)
+        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights)?.gone.count == 2)
         #expect(table[index].waiting == 3)
     }
 
@@ -123,7 +126,7 @@ final class GateTableTests {
     func retired() {
         let index = table.index(of: .apple(Fixture.serverAPI))
         enter(index)
-        table.update(index) { $0.withdraw() }
+        table.update(index) { $0.withdraw(isRow: false) }
         table.retireIdle()
         #expect(table.active.isEmpty)
         enter(index)
