@@ -25,7 +25,9 @@ struct KafkaConsumerDriver: Sendable {
 
     func assign(_ assignments: [Assignment]) {
         consumer.assign(
-            assignments.map { KafkaStart($0.partition, from: $0.start, assignmentID: $0.id.rawValue) })
+            assignments.map {
+                KafkaStart($0.partition, from: $0.start, expected: $0.expected, assignmentID: $0.id.rawValue)
+            })
     }
 
     func unassign(_ partitions: [TopicPartition]) { consumer.unassign(partitions) }

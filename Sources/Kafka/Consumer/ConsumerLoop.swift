@@ -112,6 +112,7 @@ final class ConsumerLoop {
         case .demand(let records, let bytes): demand.set(records: records, bytes: bytes)
         case .assign(let starts):
             guard leaving == nil else { return }
+            for start in starts where start.offset == nil { tellReadAgain(start) }
             for call in assignment.start(starts, isIncremental: isIncremental) { carryOut(call) }
         case .unassign(let partitions):
             guard leaving == nil else { return }
@@ -120,6 +121,13 @@ final class ConsumerLoop {
         case .fetchCommitted(let partitions): uncommitted += partitions
         case .stop(let deadline): if leaving == nil { leaving = GroupLeaving(until: deadline, now: .now) }
         }
+    }
+
+    private func tellReadAgain(_ start: KafkaStart) {
+        guard let expected = start.expected else { return }
+        logger.warning(
+            "A partition is read again from its oldest record: the ledger or the group has no offset of it",
+            metadata: ["partition": "\(start.partition)", "expected": .number(Int(expected))])
     }
 
     // MARK: Offsets
@@ -157,12 +165,12 @@ final class ConsumerLoop {
     private func sendCommits() {
         commits.isHeldBack = isJoining && isIncremental
         commits.drop(except: assignment.granted)
-        guard let offsets = commits.next() else { return }
+        guard let offsets = commits.next(at: .now) else { return }
         do throws(KafkaError) {
             let list = try PartitionList(offsets: offsets)
             try KafkaError.check(rd_kafka_commit_queue(handle.pointer, list.pointer, control.pointer, nil, nil))
         } catch {
-            commits.ended()
+            commits.ended(isFailed: true, at: .now)
             report(error)
         }
     }
@@ -184,8 +192,10 @@ final class ConsumerLoop {
         case .statistics(let json): show(json)
         case .rebalance(let code, let partitions): rebalance(code, partitions)
         case .committed(let code):
-            commits.ended()
-            if code != RD_KAFKA_RESP_ERR_NO_ERROR { metrics.count(KafkaFailure(code)) }
+            let isFailed = code != RD_KAFKA_RESP_ERR_NO_ERROR
+            // A stop does not wait for another try: the next owner reads again from the offset before.
+            commits.ended(isFailed: isFailed && leaving == nil, at: .now)
+            if isFailed { metrics.count(KafkaFailure(code)) }
         case .deliveries, .other: break
         }
     }

@@ -138,6 +138,8 @@ struct ClientStatistics: Decodable, Equatable {
     struct Partition: Decodable, Equatable {
         /// The end of what readers of committed transactions may read; negative when it is not known.
         let ls_offset: Int64
+        /// The end of all records; negative when it is not known.
+        let hi_offset: Int64
         /// Where the next fetch begins; negative when it is not known.
         let next_offset: Int64
         let fetchq_cnt: Int64
@@ -146,10 +148,11 @@ struct ClientStatistics: Decodable, Equatable {
         /// Offsets still to be fetched, and the fetched records that wait; nil when it is not known.
         ///
         /// librdkafka's own `consumer_lag` counts from the last record that was taken. After the end of a transaction,
-        /// aborted or deleted records it never comes back to zero, because no record follows.
+        /// aborted or deleted records it never comes back to zero, because no record follows. Records behind a
+        /// transaction that is open count, too: a producer that left one open keeps them from every reader.
         var lag: Int64? {
-            guard ls_offset >= 0, next_offset >= 0 else { return nil }
-            return max(0, ls_offset - next_offset) + fetchq_cnt
+            guard hi_offset >= 0, ls_offset >= 0, next_offset >= 0 else { return nil }
+            return max(0, hi_offset - next_offset) + fetchq_cnt
         }
 
         /// Whether the broker's latest reply to a fetch is an error: such a reply has this for an end. Before the first

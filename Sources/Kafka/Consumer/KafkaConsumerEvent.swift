@@ -50,11 +50,17 @@ public struct KafkaStart: Sendable, Hashable {
     /// The owner's number for this assignment. It comes back with the records, so that records of an earlier assignment
     /// can be recognised.
     public let assignmentID: UInt64
+    /// The first offset that the owner has not read, where reading begins at the oldest record; nil if it is not known.
+    public let expected: Int64?
 
-    /// Begins to read at an offset, which need not hold a record; nil begins at the oldest one.
-    public init(_ partition: TopicPartition, from offset: Int64?, assignmentID: UInt64) {
+    /// Begins to read at an offset, which need not hold a record; nil begins at the oldest one. If that comes after the
+    /// expected offset, the records between are counted as gone.
+    public init(
+        _ partition: TopicPartition, from offset: Int64?, expected: Int64? = nil, assignmentID: UInt64
+    ) {
         self.partition = partition
         self.offset = offset
+        self.expected = expected
         self.assignmentID = assignmentID
     }
 }

@@ -23,6 +23,9 @@ struct PartitionAssignment {
         let assignmentID: UInt64
         /// The next offset to be handed over; negative until the first record if the start is the oldest one.
         var next: Int64
+        /// The first offset that nobody has read, where reading begins at the oldest record: the records between them
+        /// are gone.
+        var expected: Int64?
         /// The offset was out of range, and reading goes on at the oldest record. The record's offset shows in which
         /// direction.
         var isReset = false
@@ -70,7 +73,7 @@ struct PartitionAssignment {
         var offsets: [TopicPartition: Int64] = [:]
         for start in valid {
             let first = start.offset ?? Int64(RD_KAFKA_OFFSET_BEGINNING)
-            let reading = Reading(assignmentID: start.assignmentID, next: first)
+            let reading = Reading(assignmentID: start.assignmentID, next: first, expected: start.expected)
             if readings.updateValue(reading, forKey: start.partition) != nil { again.append(start.partition) }
             offsets[start.partition] = first
         }
@@ -118,7 +121,10 @@ struct PartitionAssignment {
 
     /// The meaning of an offset that comes next; offsets without records are passed over as usual.
     static func arrival(of offset: Int64, in reading: Reading) -> Arrival {
-        guard reading.next >= 0 else { return .inOrder }
+        guard reading.next >= 0 else {
+            guard let expected = reading.expected, expected < offset else { return .inOrder }
+            return .afterGone(expected..<offset)
+        }
         if offset < reading.next { return .wentBack(expected: reading.next) }
         if reading.isReset, offset > reading.next { return .afterGone(reading.next..<offset) }
         return .inOrder

@@ -77,6 +77,8 @@ public struct Assignment: Hashable, Sendable {
     public let partition: TopicPartition
     /// The offset; nil for the oldest record.
     public let start: Int64?
+    /// The first offset that nobody has read, where reading begins at the oldest record; nil if it is not known.
+    public let expected: Int64?
 }
 
 /// How much the consumer may deliver, counted since the worker started: it delivers while both totals are below.

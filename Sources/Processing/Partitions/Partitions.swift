@@ -187,10 +187,13 @@ struct Partitions: ~Copyable {
                     follow(index, passed, &turn)
                     continue
                 }
-                let first = Self.start(next: start.next, committed: entry.committed)
+                // Offsets of before belong to records that are gone, where the topic went back.
+                let first = entry.readsOldest ? nil : Self.start(next: start.next, committed: entry.committed)
+                let isExpected = first == nil && !entry.readsOldest
                 turn.actions.assign.append(
                     Assignment(
-                        id: assignment, partition: entry.partition, start: entry.readsOldest ? nil : first))
+                        id: assignment, partition: entry.partition, start: first,
+                        expected: isExpected ? start.next ?? entry.committed : nil))
             }
         }
     }

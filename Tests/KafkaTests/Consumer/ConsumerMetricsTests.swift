@@ -10,7 +10,7 @@ struct ClientStatisticsTests {
         let json = """
             {"name":"x","msg_cnt":3,"brokers":{"b/1":{"nodeid":1,"state":"UP","rtt":{"avg":1500,"p99":9,"cnt":2}}},
             "topics":{"t":{"topic":"t","partitions":
-            {"0":{"ls_offset":9,"next_offset":3,"fetchq_cnt":1,"fetchq_size":10,"leader":1}}}},
+            {"0":{"ls_offset":9,"hi_offset":9,"next_offset":3,"fetchq_cnt":1,"fetchq_size":10,"leader":1}}}},
             "cgrp":{"rebalance_cnt":2,"state":"up"}}
             """
         let statistics = try #require(ClientStatistics.decode(json))
@@ -24,8 +24,15 @@ struct ClientStatisticsTests {
         arguments: [(9, 9, 0, 0), (9, 9, 4, 4), (-1001, 3, 0, nil), (9, -1001, 0, nil), (9, 10, 0, 0)])
     func lag(end: Int64, next: Int64, fetched: Int64, lag: Int64?) {
         let partition = ClientStatistics.Partition(
-            ls_offset: end, next_offset: next, fetchq_cnt: fetched, fetchq_size: 0)
+            ls_offset: end, hi_offset: end, next_offset: next, fetchq_cnt: fetched, fetchq_size: 0)
         #expect(partition.lag == lag)
+    }
+
+    @Test("Records that wait behind an open transaction count")
+    func openTransaction() {
+        let partition = ClientStatistics.Partition(
+            ls_offset: 9, hi_offset: 12, next_offset: 9, fetchq_cnt: 0, fetchq_size: 0)
+        #expect(partition.lag == 3)
     }
 
     @Test(
@@ -48,7 +55,7 @@ struct PartitionLagTests {
         brokers: nil,
         topics: [
             "t": ClientStatistics.Topic(
-                partitions: ["0": .init(ls_offset: 9, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)])
+                partitions: ["0": .init(ls_offset: 9, hi_offset: 9, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)])
         ])
     private let partition = TopicPartition(topic: "t", partition: 0)
 
@@ -69,7 +76,8 @@ struct PartitionLagTests {
     func unknown() {
         var metrics = ConsumerMetrics(registry)
         metrics.show(statistics, read: [partition], waiting: [:])
-        let reply = ClientStatistics.Partition(ls_offset: -1, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)
+        let reply = ClientStatistics.Partition(
+            ls_offset: -1, hi_offset: 9, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)
         metrics.show(
             ClientStatistics(brokers: nil, topics: ["t": .init(partitions: ["0": reply])]), read: [partition],
             waiting: [:])
@@ -89,7 +97,8 @@ struct PartitionLagTests {
         arguments: [(-1, true, 1), (-1, false, 0), (-1001, true, 0), (9, true, 0)])
     func refused(end: Int64, isRead: Bool, refused: Int) {
         var metrics = ConsumerMetrics(registry)
-        let reply = ClientStatistics.Partition(ls_offset: end, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)
+        let reply = ClientStatistics.Partition(
+            ls_offset: end, hi_offset: 9, next_offset: 3, fetchq_cnt: 0, fetchq_size: 0)
         let statistics = ClientStatistics(brokers: nil, topics: ["t": .init(partitions: ["0": reply])])
         let count = metrics.show(statistics, read: isRead ? [partition] : [], waiting: [:])
         #expect(count == refused)

@@ -161,6 +161,20 @@ struct PartitionAssignmentTests {
         #expect(!ConsumerLoop.isOutOfRange(RD_KAFKA_RESP_ERR__BAD_MSG))
     }
 
+    @Test("Where reading begins at the oldest record, those before it are gone that nobody has read")
+    func oldestAfterGone() throws {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a], isIncremental: true)
+        _ = assignment.start([KafkaStart(a, from: nil, expected: 10, assignmentID: 1)], isIncremental: true)
+        let reading = try #require(assignment.readings[a])
+        #expect(PartitionAssignment.arrival(of: 14, in: reading) == .afterGone(10..<14))
+        #expect(PartitionAssignment.arrival(of: 10, in: reading) == .inOrder)
+        #expect(PartitionAssignment.arrival(of: 0, in: reading) == .inOrder)
+        assignment.advance(a, to: 1)
+        let later = try #require(assignment.readings[a])
+        #expect(PartitionAssignment.arrival(of: 14, in: later) == .inOrder)
+    }
+
     @Test("Any offset may be the oldest one")
     func oldestArrives() {
         let reading = PartitionAssignment.Reading(assignmentID: 1, next: -2)

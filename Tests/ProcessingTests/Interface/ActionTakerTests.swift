@@ -42,7 +42,7 @@ struct ActionTakerTests {
         let submission = Fixture.submission(0)
         let token = SubmissionToken(slot: 0, use: 1)
         actions.fetchCommitted = [partition]
-        actions.assign = [Assignment(id: AssignmentID(rawValue: 1), partition: partition, start: nil)]
+        actions.assign = [Assignment(id: AssignmentID(rawValue: 1), partition: partition, start: nil, expected: nil)]
         actions.unassign = [partition]
         actions.commit = [CommittedOffset(partition: partition, offset: 1)]
         actions.demand = Demand()

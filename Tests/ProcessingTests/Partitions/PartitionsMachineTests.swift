@@ -17,8 +17,8 @@ final class PartitionsMachineTests {
         return takeOver(start)
     }
 
-    private func takeOver(_ start: PartitionStart? = nil) -> AssignmentID {
-        partitions.committed([CommittedOffset(partition: Fixture.partition, offset: 5)], &turn)
+    private func takeOver(_ start: PartitionStart? = nil, committed: Int64? = 5) -> AssignmentID {
+        partitions.committed([CommittedOffset(partition: Fixture.partition, offset: committed)], &turn)
         partitions.takeOver(&turn)
         turn.endCalls()
         let index = partitions.table.index(of: Fixture.partition) ?? -1
@@ -42,7 +42,16 @@ final class PartitionsMachineTests {
     @Test("reads from the smaller one of the ledger's offset and the group's")
     func start() {
         let assignment = own(PartitionStart(next: 3, highestOrigin: 7, starts: 1, suspect: nil))
-        #expect(turn.actions.assign == [Assignment(id: assignment, partition: Fixture.partition, start: 3)])
+        #expect(
+            turn.actions.assign == [Assignment(id: assignment, partition: Fixture.partition, start: 3, expected: nil)])
+    }
+
+    @Test("reads from the oldest record where the group has no offset, and says which one nobody has read")
+    func startsAtOldest() {
+        partitions.assigned([Fixture.partition], &turn)
+        let assignment = takeOver(PartitionStart(next: 3, highestOrigin: 7, starts: 1, suspect: nil), committed: nil)
+        #expect(
+            turn.actions.assign == [Assignment(id: assignment, partition: Fixture.partition, start: nil, expected: 3)])
     }
 
     @Test("numbers the records of a batch one after the other, and knows which may be redeliveries")
@@ -66,6 +75,8 @@ final class PartitionsMachineTests {
         turn.actions.assign = []
         _ = takeOver()
         #expect(turn.actions.assign.map(\.start) == [nil])
+        // Its offsets are of another topic's records.
+        #expect(turn.actions.assign.map(\.expected) == [nil])
     }
 
     @Test("takes no record of an assignment that has ended")
