@@ -21,7 +21,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     @usableFromInline let state: Mutex<State>
-    /// Signalled when a message comes into the empty mailbox.
+    /// Signalled when a message comes into the empty mailbox, and when it is closed.
     public let wake: WakeDescriptor
     @usableFromInline let bound: Int
 
@@ -79,12 +79,13 @@ public final class Mailbox<Message: Sendable>: Sendable {
         buffer = taken
     }
 
-    /// Refuses every further message. Closing again does nothing.
+    /// Refuses every further message, and wakes the owner. Closing again closes nothing.
     /// - Returns: the messages that were posted and not taken; the owner fails them, too.
     @inlinable
     @discardableResult
     public func close() -> [Message] {
-        state.withLock { state in
+        defer { wake.signal() }
+        return state.withLock { state in
             state.isClosed = true
             var rest: [Message] = []
             swap(&state.messages, &rest)

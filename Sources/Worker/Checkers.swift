@@ -51,10 +51,7 @@ final class CheckerPool: Sendable {
 
     /// Ends the threads, and waits for them.
     func stop() {
-        for mailbox in mailboxes {
-            mailbox.close()
-            mailbox.wake.signal()
-        }
+        for mailbox in mailboxes { mailbox.close() }
         for thread in threads { thread.join() }
     }
 

@@ -53,7 +53,6 @@ final class LedgerThread: Sendable {
     /// Ends the thread once the call under way is done, and waits for it.
     func stop() {
         calls.close()
-        calls.wake.signal()
         thread.join()
     }
 

@@ -4,28 +4,13 @@ import Logging
 import Metrics
 import Processing
 import Scheduling
-import Synchronization
 import Threading
 
 /// Deletes old answers, on a thread and a connection of its own, so that nothing else waits for it. The connection is
 /// there while a round lasts.
 final class RetentionThread: Sendable {
-    /// The order to the thread to end.
-    private final class Order: Sendable {
-        let wake: WakeDescriptor
-        private let isGiven = Atomic(false)
-
-        init() throws(ThreadingError) { wake = try WakeDescriptor() }
-
-        var stops: Bool { isGiven.load(ordering: .acquiring) }
-
-        func give() {
-            isGiven.store(true, ordering: .releasing)
-            wake.signal()
-        }
-    }
-
-    private let order: Order
+    /// The order to the thread to end: it is closed.
+    private let orders: Mailbox<Never>
     private let thread: OwnerThread
 
     /// - Parameter open: Makes a connection to the ledger, on this thread.
@@ -33,34 +18,34 @@ final class RetentionThread: Sendable {
         _ retention: AnswerRetention, metrics: WorkerMetrics, logger: Logger,
         open: @escaping @Sendable () throws(LedgerError) -> any LedgerOperator
     ) throws(ThreadingError) {
-        let order = try Order()
-        self.order = order
+        let orders = try Mailbox<Never>(bound: 0)
+        self.orders = orders
         thread = try OwnerThread(name: "retention") {
-            var loop = Loop(retention: retention, order: order, metrics: metrics, logger: logger, open: open)
+            var loop = Loop(retention: retention, orders: orders, metrics: metrics, logger: logger, open: open)
             loop.run()
         }
     }
 
     /// Ends the thread once the call under way is done.
-    func endSoon() { order.give() }
+    func endSoon() { orders.close() }
 
     func join() { thread.join() }
 
     private struct Loop {
         var retention: AnswerRetention
-        let order: Order
+        let orders: Mailbox<Never>
         let metrics: WorkerMetrics
         let logger: Logger
         let open: @Sendable () throws(LedgerError) -> any LedgerOperator
         var ledger: (any LedgerOperator)?
 
         mutating func run() {
-            while !order.stops {
+            while !orders.isClosed {
                 switch retention.next(at: .now, wall: .now) {
                 case .sleep(let moment):
                     ledger = nil
-                    order.wake.wait(until: moment)
-                case .rest(let moment): order.wake.wait(until: moment)
+                    orders.wake.wait(until: moment)
+                case .rest(let moment): orders.wake.wait(until: moment)
                 case .call(let call): carryOut(call)
                 }
             }

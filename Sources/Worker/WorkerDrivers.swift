@@ -99,7 +99,6 @@ final class WorkerDrivers: Sendable {
         retention?.join()
         // A core that has not stopped in order ends at once: all its work is read again.
         core.close()
-        core.wake.signal()
         thread.join()
     }
 

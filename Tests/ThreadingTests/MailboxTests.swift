@@ -37,6 +37,13 @@ struct MailboxTests {
         #expect(mailbox.wake.wait(until: .now))
     }
 
+    @Test("A close wakes the owner")
+    func closeWakes() throws {
+        let mailbox = try Mailbox<Int>(bound: 10)
+        mailbox.close()
+        #expect(mailbox.wake.wait(until: .now))
+    }
+
     @Test("A closed mailbox refuses messages and gives back those that nobody took")
     func closed() throws {
         let mailbox = try Mailbox<Int>(bound: 10)

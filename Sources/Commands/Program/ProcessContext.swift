@@ -11,7 +11,6 @@ import Kafka
 import LedgerSQLite
 import Logging
 import Scheduling
-import Synchronization
 import Threading
 import Worker
 
@@ -67,39 +66,29 @@ extension KafkaSettings {
 
 /// Makes HTTPS calls for commands: the thread that calls waits.
 final class WaitingClient: Sendable {
-    /// Where the client's thread leaves an outcome for the thread that waits.
-    private final class Outcomes: Sendable {
-        let arrived: WakeDescriptor
-        private let latest = Mutex<Result<HTTPResponse, HTTPFailure>?>(nil)
-
-        init() throws(ThreadingError) { arrived = try WakeDescriptor() }
-
-        func put(_ outcomes: [HTTPOutcome]) {
-            latest.withLock { $0 = outcomes.last?.result }
-            arrived.signal()
-        }
-
-        func take() -> Result<HTTPResponse, HTTPFailure> {
-            arrived.wait()
-            arrived.drain()
-            return latest.withLock { $0 } ?? .failure(.stopped)
-        }
-    }
-
     private let client: HTTPClient
-    private let outcomes: Outcomes
+    /// Where the client's thread leaves an outcome for the thread that waits.
+    private let outcomes: Mailbox<HTTPOutcome>
 
     /// - Throws: for settings that the HTTP client does not take, and if the system gives no thread.
     init(_ configuration: HTTPClientConfiguration, logger: Logger) throws(HTTPClientError) {
-        let outcomes: Outcomes
-        do throws(ThreadingError) { outcomes = try Outcomes() } catch { throw .resourcesExhausted("eventfd", errno: 0) }
+        let outcomes: Mailbox<HTTPOutcome>
+        do throws(ThreadingError) {
+            outcomes = try Mailbox(bound: 1)
+        } catch {
+            throw .resourcesExhausted("eventfd", errno: 0)
+        }
         self.outcomes = outcomes
-        client = try HTTPClient(configuration: configuration, logger: logger) { outcomes.put($0) }
+        client = try HTTPClient(configuration: configuration, logger: logger) { outcomes.post(contentsOf: $0) }
     }
 
     /// Makes a call and waits for its end; nil if the client has ended.
     func outcome(of call: HTTPCall) -> Result<HTTPResponse, HTTPFailure>? {
-        client.send([call]) ? outcomes.take() : nil
+        guard client.send([call]) else { return nil }
+        outcomes.wake.wait()
+        var arrived: [HTTPOutcome] = []
+        outcomes.takeAll(into: &arrived)
+        return arrived.last?.result ?? .failure(.stopped)
     }
 
     /// Asks an inventory service for nothing, to see whether it answers.
