@@ -12,9 +12,9 @@ public protocol LedgerOperator: AnyObject {
     /// or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
 
-    /// Everything that the ledger has of submissions at one moment: one record for each key. Everything in it is empty
-    /// if the ledger does not know the submission.
-    func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord]
+    /// Everything that the ledger has of submissions and of words, all at one moment: a record for each key and a
+    /// result for each search. Everything in them is empty where the ledger knows nothing.
+    func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook
 
     /// Lists of submissions, all at one moment: one list for each query, newest first, with a row for each grant.
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]]
@@ -131,10 +131,31 @@ public struct OperatorNote: Hashable, Sendable {
     }
 }
 
+/// The answers to questions that were asked together, in the order of the questions.
+public struct LedgerLook: Sendable {
+    public let records: [SubmissionRecord]
+    public let results: [SearchResult]
+
+    public init(records: [SubmissionRecord], results: [SearchResult]) {
+        (self.records, self.results) = (records, results)
+    }
+}
+
 extension LedgerOperator {
+    /// Everything that the ledger has of submissions at one moment: one record for each key.
+    public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
+        try look(at: keys, for: []).records
+    }
+
     /// Everything that the ledger has of one submission.
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         try records(of: [key]).first ?? SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0)
+    }
+
+    /// Looks for a word among the ids of all apps.
+    public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
+        let search = Search(word, limit: limit)
+        return try look(at: [], for: [search]).results.first ?? search.result([])
     }
 }
 

@@ -80,30 +80,28 @@ public struct SearchResult: Hashable, Sendable {
     public let hasMore: Bool
 }
 
-extension LedgerOperator {
-    /// Looks for a word among the ids of all apps, and for the hits' owed rows.
-    public func find(_ word: String, limit: Int) throws(LedgerError) -> SearchResult {
-        let search = Search(word, limit: limit)
-        return try results(of: [search]).first ?? search.result([])
+/// The results of several searches, for a ledger that asks their queries together, and then for what is owed.
+public struct SearchResults {
+    public private(set) var all: [SearchResult]
+
+    /// - Parameter lists: The answers to the queries of all searches, in their order.
+    public init(of searches: [Search], in lists: [[SubmissionRow]]) {
+        var rest = lists[...]
+        all = searches.map { search in
+            defer { rest.removeFirst(search.queries.count) }
+            return search.result(Array(rest.prefix(search.queries.count)))
+        }
     }
 
-    /// Looks for several words: a result for each.
-    public func results(of searches: [Search]) throws(LedgerError) -> [SearchResult] {
-        let queries = searches.flatMap(\.queries)
-        var lists = try queries.isEmpty ? [][...] : submissions(queries)[...]
-        var results = searches.map { search in
-            defer { lists.removeFirst(search.queries.count) }
-            return search.result(Array(lists.prefix(search.queries.count)))
-        }
-        let keys = Set(results.flatMap { $0.hits.flatMap(\.row.owable) })
-        guard !keys.isEmpty else { return results }
-        let owed = Dictionary(try owed(Array(keys)).map { ($0.key, $0) }) { first, _ in first }
-        for place in results.indices {
-            for (index, hit) in results[place].hits.enumerated() {
-                results[place].hits[index].owed = hit.row.owable.compactMap { owed[$0] }
+    /// The keys of rows that the outbox may have about the hits.
+    public var owable: Set<OutboxKey> { Set(all.flatMap { $0.hits.flatMap(\.row.owable) }) }
+
+    public mutating func add(_ owed: [OutboxKey: OutboxRow]) {
+        for place in all.indices {
+            for (index, hit) in all[place].hits.enumerated() {
+                all[place].hits[index].owed = hit.row.owable.compactMap { owed[$0] }
             }
         }
-        return results
     }
 }
 

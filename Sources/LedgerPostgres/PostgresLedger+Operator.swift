@@ -12,41 +12,54 @@ extension PostgresLedger: LedgerOperator {
         }
     }
 
-    public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
+    public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         try read { (_) throws(PostgresFailure) in
-            // Each once, however often it is asked for.
-            let asked = Array(Set(keys))
-            let grants = GrantTable(connection: connection).all(of: asked)
-            let answers = AnswerTable(connection: connection).all(of: asked)
-            let waiting = RetryTable(connection: connection).all(of: asked)
-            // All in one round trip.
-            let results = try connection.run([grants.statement, answers.statement, waiting.statement])
-            let (foundGrants, foundWaiting) = (grants.read(results[0]), waiting.read(results[2]))
-            let found = answers.read(results[1])
-            let foundAnswers = Dictionary(found.known.map { ($0.claimant.submissionKey, $0) }) { first, _ in first }
-            var records = keys.map { key in
-                let (grants, waiting) = (foundGrants[key], foundWaiting[key])
-                return SubmissionRecord(
-                    grants: grants?.known.reversed() ?? [], answer: foundAnswers[key], waiting: waiting?.known ?? [],
-                    owed: [],
-                    later: (grants?.later ?? 0) + (waiting?.later ?? 0)
-                        + found.later.count { $0.claimant.submissionKey == key })
+            let question = keys.isEmpty ? nil : records(of: keys)
+            let pages = searches.flatMap(\.queries).map { page($0) }
+            // All in one round trip, and what is owed in another.
+            let (found, rows) = try connection.rows(pages.compactMap { $0 }, with: question?.statements ?? [])
+            var rest = rows.makeIterator()
+            let lists = pages.map { $0 == nil ? [] : rest.next() ?? [] }
+            var (records, results) = (question?.read(found) ?? [], SearchResults(of: searches, in: lists))
+            let owable = zip(keys, records).map { key, record in
+                OutboxColumns.keys(
+                    of: key, grants: record.grants.reversed().map(\.grant), answer: record.answer,
+                    waiting: record.waiting)
             }
-            try addOwed(to: &records, of: keys)
-            return records
+            let owed = try OutboxTable(connection: connection).rows(Array(results.owable.union(owable.joined())))
+            let owedByKey = Dictionary(owed.map { ($0.key, $0) }) { first, _ in first }
+            for (place, keys) in owable.enumerated() { records[place].owed = keys.compactMap { owedByKey[$0] } }
+            results.add(owedByKey)
+            return LedgerLook(records: records, results: results.all)
         }
     }
 
-    private func addOwed(
-        to records: inout [SubmissionRecord], of keys: [SubmissionKey]
-    ) throws(PostgresFailure) {
-        let owable = zip(keys, records).map { key, record in
-            OutboxColumns.keys(
-                of: key, grants: record.grants.reversed().map(\.grant), answer: record.answer, waiting: record.waiting)
-        }
-        let rows = try OutboxTable(connection: connection).rows(Array(Set(owable.joined())))
-        let owed = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
-        for (place, keys) in owable.enumerated() { records[place].owed = keys.compactMap { owed[$0] } }
+    /// Asks for the records of some submissions, without what is owed for them.
+    private func records(
+        of keys: [SubmissionKey]
+    ) -> (statements: [PostgresStatement], read: ([PostgresResult]) -> [SubmissionRecord]) {
+        // Each once, however often it is asked for.
+        let asked = Array(Set(keys))
+        let grants = GrantTable(connection: connection).all(of: asked)
+        let answers = AnswerTable(connection: connection).all(of: asked)
+        let waiting = RetryTable(connection: connection).all(of: asked)
+        let statements = [grants.statement, answers.statement, waiting.statement]
+        return (
+            statements,
+            { results in
+                let (foundGrants, foundWaiting) = (grants.read(results[0]), waiting.read(results[2]))
+                let found = answers.read(results[1])
+                let foundAnswers = Dictionary(found.known.map { ($0.claimant.submissionKey, $0) }) { first, _ in first }
+                return keys.map { key in
+                    let (grants, waiting) = (foundGrants[key], foundWaiting[key])
+                    return SubmissionRecord(
+                        grants: grants?.known.reversed() ?? [], answer: foundAnswers[key],
+                        waiting: waiting?.known ?? [], owed: [],
+                        later: (grants?.later ?? 0) + (waiting?.later ?? 0)
+                            + found.later.count { $0.claimant.submissionKey == key })
+                }
+            }
+        )
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {

@@ -15,11 +15,16 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
+    public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         try read { (_) throws(StoreError) in
             var records: [SubmissionRecord] = []
             for key in keys { records.append(try record(of: key)) }
-            return records
+            var lists: [[SubmissionRow]] = []
+            for query in searches.flatMap(\.queries) { lists.append(try list(query)) }
+            var results = SearchResults(of: searches, in: lists)
+            let owed = try OutboxTable(database: database).rows(Array(results.owable))
+            results.add(Dictionary(owed.map { ($0.key, $0) }) { first, _ in first })
+            return LedgerLook(records: records, results: results.all)
         }
     }
 

@@ -58,17 +58,19 @@ struct LookupPlanTests {
         }
     }
 
-    @Test("A submission's look takes four round trips, and one for a word three")
+    @Test("A look at submissions and words takes four round trips, and one for a word that nobody has three")
     func roundTrips() throws {
         _ = try database.subject().own()
         let proxy = try PostgresProxy(database.server)
         defer { proxy.stop() }
         let ledger = try PostgresLedger(try database.configuration(behind: proxy))
+        try ledger.connection.script(Self.filling)
         proxy.cut(after: 5, .beforeStatements)
-        _ = try ledger.submission(SubmissionKey(bundleID: "app", submissionID: "s-17"))
+        let key = SubmissionKey(bundleID: "app", submissionID: "s-17")
+        #expect(try ledger.look(at: [key], for: [Search("u-1", limit: 50)]).results.map(\.hits.count) == [3])
         #expect(proxy.isArmed)
         proxy.cut(after: 4, .beforeStatements)
-        #expect(try ledger.find("17", limit: 50).hits.isEmpty)
+        #expect(try ledger.find("nobody", limit: 50).hits.isEmpty)
         #expect(proxy.isArmed)
     }
 
@@ -79,13 +81,13 @@ struct LookupPlanTests {
         try ledger.connection.script(Self.filling)
         let keys = (1...16).map { SubmissionKey(bundleID: "app", submissionID: SubmissionID("s-\($0)")) }
         let words = keys.indices.map { Search("u-\(16 - $0)", limit: 1 + $0 % 3) }
-        _ = try (ledger.submission(keys[0]), ledger.results(of: [words[0]]))
+        _ = try ledger.look(at: [keys[0]], for: [words[0]])
         let prepared = ledger.connection.prepared
-        let (records, results) = try (ledger.records(of: keys), ledger.results(of: words))
+        let look = try ledger.look(at: keys, for: words)
         #expect(ledger.connection.prepared == prepared)
         // Each as if it had been asked for alone.
-        for (key, record) in zip(keys, records) { #expect(try ledger.submission(key) == record) }
-        for (word, result) in zip(words, results) {
+        for (key, record) in zip(keys, look.records) { #expect(try ledger.submission(key) == record) }
+        for (word, result) in zip(words, look.results) {
             #expect(try ledger.find(word.word, limit: word.limit) == result)
             #expect(result.hits.allSatisfy { $0.row.claimant.userID.rawValue == word.word })
             #expect(result.hits.count == min(word.limit, 3) && result.hasMore == (word.limit < 3))

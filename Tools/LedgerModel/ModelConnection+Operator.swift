@@ -8,10 +8,12 @@ extension ModelConnection: LedgerOperator {
         !partitions.contains(where: model.tables.refuses)
     }
 
-    public func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
+    public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         var records: [SubmissionRecord] = []
         for key in keys { records.append(try record(of: key)) }
-        return records
+        var results = SearchResults(of: searches, in: searches.flatMap(\.queries).map(list))
+        results.add(Dictionary(try owed(Array(results.owable)).map { ($0.key, $0) }) { first, _ in first })
+        return LedgerLook(records: records, results: results.all)
     }
 
     private func record(of key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {

@@ -136,16 +136,16 @@ struct APIHandler: RequestHandler {
             }
         }
         let (submissions, words) = (Array(keys), Array(searches))
-        let answers = Dictionary(
-            zip(submissions, try submissions.isEmpty ? [] : ledger.answers(to: submissions))
-        ) { first, _ in first }
-        let results = Dictionary(zip(words, try words.isEmpty ? [] : ledger.results(of: words))) { first, _ in first }
+        let look = try ledger.look(at: submissions, for: words)
+        let records = Dictionary(zip(submissions, look.records)) { first, _ in first }
+        let results = Dictionary(zip(words, look.results)) { first, _ in first }
         return requests.map { request in
             switch request {
             case .submission(let key):
-                guard let answer = answers[key], !answer.reports.isEmpty || answer.later > 0 else {
-                    return .failure(.unknownSubmission)
-                }
+                var answer = SubmissionAnswer()
+                // Without operators' actions: they have operators' names.
+                if let record = records[key] { answer.add(record, of: key, actions: nil) }
+                guard !answer.reports.isEmpty || answer.later > 0 else { return .failure(.unknownSubmission) }
                 return .success(APIReply.json(200, answer.json(mostGrants: mostGrants, mostWaiting: mostWaiting)))
             case .find(let word, let limit):
                 let search = Search(word, limit: limit)

@@ -276,7 +276,7 @@ struct SubmissionAnswer: Sendable {
     /// Rows that only a later version can read.
     var later = 0
 
-    fileprivate mutating func add(
+    mutating func add(
         _ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?,
         _ checkpoints: Checkpoints = Checkpoints([])
     ) {
@@ -332,12 +332,4 @@ extension LedgerOperator {
         return answer
     }
 
-    /// One answer for each key, without operators' actions: they have operators' names.
-    func answers(to keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionAnswer] {
-        zip(keys, try records(of: keys)).map { key, record in
-            var answer = SubmissionAnswer()
-            answer.add(record, of: key, actions: nil)
-            return answer
-        }
-    }
 }

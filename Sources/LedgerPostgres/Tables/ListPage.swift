@@ -155,23 +155,32 @@ struct ListPage<Row> {
 extension PostgresConnection {
     /// The rows of several pages, asked for in one round trip, and in more where rows were left out. Needs an open
     /// transaction, which plans by values from the first page on that needs it.
-    func rows<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[Row]] {
+    func rows<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[Row]] { try rows(pages, with: []).rows }
+
+    /// The same, and the results of other statements, which go with the first round trip.
+    func rows<Row>(
+        _ pages: [ListPage<Row>], with others: [PostgresStatement]
+    ) throws(PostgresFailure) -> (results: [PostgresResult], rows: [[Row]]) {
         var rows = [[Row]](repeating: [], count: pages.count)
         var open = Array(pages.enumerated())
-        while !open.isEmpty {
-            let found = try found(open.map(\.element))
+        var results: [PostgresResult]?
+        while results == nil || !open.isEmpty {
+            let (others, found) = try found(open.map(\.element), with: results == nil ? others : [])
+            results = results ?? others
             open = zip(open, found).compactMap { page, found in
                 let read = found.compactMap(page.element.read)
                 rows[page.offset] += read
                 return page.element.rest(after: found, read: read.count).map { (page.offset, $0) }
             }
         }
-        return rows
+        return (results ?? [], rows)
     }
 
     func rows<Row>(_ page: ListPage<Row>) throws(PostgresFailure) -> [Row] { try rows([page]).first ?? [] }
 
-    private func found<Row>(_ pages: [ListPage<Row>]) throws(PostgresFailure) -> [[PostgresRow]] {
+    private func found<Row>(
+        _ pages: [ListPage<Row>], with others: [PostgresStatement]
+    ) throws(PostgresFailure) -> (others: [PostgresResult], pages: [[PostgresRow]]) {
         let groups = ListPage.groups(pages)
         var statements = groups.map { group in
             let page = pages[group[0]]
@@ -181,7 +190,9 @@ extension PostgresConnection {
         if let first {
             statements.insert(PostgresStatement("SET LOCAL plan_cache_mode = force_custom_plan"), at: first)
         }
-        var results = try run(statements)
+        var results = try run(others + statements)
+        let otherResults = Array(results.prefix(others.count))
+        results.removeFirst(others.count)
         if let first { results.remove(at: first) }
         var found = [[PostgresRow]](repeating: [], count: pages.count)
         for (group, result) in zip(groups, results) {
@@ -192,6 +203,6 @@ extension PostgresConnection {
             for row in result.rows { found[group[Int(row.integer(result.lastColumn)) - 1]].append(row) }
             for place in group { found[place] = pages[place].ordered(found[place]) }
         }
-        return found
+        return (otherResults, found)
     }
 }

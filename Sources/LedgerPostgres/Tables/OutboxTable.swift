@@ -276,6 +276,7 @@ struct OutboxTable {
 
     /// In the order of the keys.
     func rows(_ keys: [OutboxKey]) throws(PostgresFailure) -> [OutboxRow] {
+        guard !keys.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.text])
         for key in keys { columns.text(key.text) }
         let statement = PostgresStatement(

@@ -59,10 +59,13 @@ final class FixedLedger: LedgerOperator, Sendable {
         try Set(partitions).isSubset(of: self.partitions().map(\.partition))
     }
 
-    func records(of keys: [SubmissionKey]) throws(LedgerError) -> [SubmissionRecord] {
+    func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         var records: [SubmissionRecord] = []
         for key in keys { records.append(try record(of: key)) }
-        return records
+        let queries = searches.flatMap(\.queries)
+        var results = SearchResults(of: searches, in: try queries.isEmpty ? [] : submissions(queries))
+        results.add(Dictionary(try owed(Array(results.owable)).map { ($0.key, $0) }) { first, _ in first })
+        return LedgerLook(records: records, results: results.all)
     }
 
     private func record(of key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
