@@ -221,7 +221,8 @@ final class Database {
 /// SQLite Database File", section 2.2).
 struct FileIdentity: Hashable {
     private let device: UInt64
-    private let node: UInt64
+    /// The number of its inode.
+    let node: UInt64
 
     /// - Throws: `.replaced` if nothing is there, `.sqlite` if the file system does not say.
     init(path: String) throws(StoreError) {

@@ -16,10 +16,12 @@ import Testing
             flock(file, LOCK_EX | LOCK_NB)
         }
 
+        func end() { flock(file, LOCK_UN) }
+
         deinit {
             // Closing alone would leave the lock to a process that another test has begun to start. Such a process has
             // copies of all descriptors until it runs its program.
-            flock(file, LOCK_UN)
+            end()
             close(file)
         }
     }
@@ -61,6 +63,48 @@ import Testing
         // The claim of a process counts for all of its connections, at any time.
         #expect(try SQLiteLedger.claim(file.configuration, creating: true) == nil)
         #expect(try SQLiteLedger.migrate(file.configuration) == (0, Migrations.sqlite.newest))
+    }
+
+    @Test("A worker that waits keeps SQLite's locks of its readers: the one that ends leaves them the log")
+    func readers() async throws {
+        let path = file.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
+        }
+        let other = OtherWorker(path)
+        let reader = try SQLiteLedger(file.configuration)
+        let id = try reader.identity()
+        for _ in 0..<3 { #expect(try SQLiteLedger.claim(file.configuration, creating: true) == us) }
+        // The last connection to a file deletes its log and the log's index. Only another process meets these locks.
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            _ = try SQLiteLedger(SQLiteLedgerConfiguration(path: path)).identity()
+        }
+        #expect(try reader.identity() == id)
+        other.end()
+        #expect(try SQLiteLedger.claim(file.configuration, creating: true) == nil)
+        #expect(try SQLiteLedger.migrate(file.configuration) == (Migrations.sqlite.newest, Migrations.sqlite.newest))
+        #expect(try SQLiteLedger(file.configuration).identity() == id)
+    }
+
+    @Test("A worker that waits opens the file once, and anew where another file has replaced it")
+    func replaced() throws {
+        func descriptors() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+                // One may have been closed meanwhile.
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == file.path
+            }
+        }
+        try Data().write(to: URL(filePath: file.path))
+        let other = OtherWorker(file.path)
+        for _ in 0..<3 { #expect(try SQLiteLedger.claim(file.configuration, creating: true) == us) }
+        #expect(try descriptors() == 2)
+        let former = file.folder.appending(path: "former.db").path
+        try FileManager.default.moveItem(atPath: file.path, toPath: former)
+        #expect(try SQLiteLedger.claim(file.configuration, creating: true) == nil)
+        #expect(try descriptors() == 1)
+        #expect(try SQLiteLedger.claim(SQLiteLedgerConfiguration(path: former), creating: true) == us)
+        other.end()
+        #expect(try SQLiteLedger.claim(SQLiteLedgerConfiguration(path: former), creating: true) == nil)
     }
 
     @Test("A worker that is killed leaves no lock")
