@@ -70,7 +70,8 @@ struct KafkaConsumerDriver: Sendable {
         case .offsetsWentBack(_, let assignment):
             core.post(.input(.wentBack(AssignmentID(rawValue: assignment))))
         case .alive: activity.heard(at: .now)
-        case .unreadable(_, let assignment): core.post(.input(.unreadable(AssignmentID(rawValue: assignment))))
+        case .unreadable(_, let assignment, let offset):
+            core.post(.input(.unreadable(AssignmentID(rawValue: assignment), at: offset)))
         case .failed(let error):
             guard case .fatal(let failure) = error else { return }
             let isFenced = failure.name == "FENCED_INSTANCE_ID"

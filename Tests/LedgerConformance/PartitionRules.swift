@@ -265,6 +265,17 @@ extension LedgerConformance {
             try expect(
                 try takeOver(5, committed: 3, subject).passed, nil, "and was: a group that is set back reads again")
         },
+        ConformanceRule("A partition that nobody has read past its first record can be passed from there") { subject in
+            try expect(try pass(0...2, subject), .standsAt(nil), "not known")
+            try subject.own(1)
+            try expect(try pass(0...2, subject), .standsAt(nil), "without a checkpoint")
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: 0)])
+            try expect(try pass(0...2, subject), .passed, "passed")
+            try expect(try subject.drain().count, 3, "stubs")
+            let start = try takeOver(2, committed: 0, subject)
+            try expect([start.next, start.passed], [3, 3], "behind them")
+            try expect(try takeOver(3, committed: 3, subject).passed, nil, "the group is there")
+        },
         ConformanceRule("A topic that was made anew has no passed offsets") { subject in
             try subject.own(1)
             _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: 10)])

@@ -58,7 +58,9 @@ enum PartitionsCommand {
             throw CommandFailure(.failed, "\(place) stands at offset \(next), not at \(first); nothing was changed")
         case .standsAt(nil):
             throw CommandFailure(
-                .failed, "the ledger has no checkpoint of \(place), so none can be passed; nothing was changed")
+                .failed,
+                "the ledger has no checkpoint of \(place): a worker that reads it writes one, also before a damaged batch; "
+                    + "nothing was changed")
         case .passed: break
         }
         let json: JSONOutput = .object([

@@ -122,12 +122,18 @@ extension ConsumerLoop {
         sink(.offsetsWentBack(partition, assignmentID: reading.assignmentID))
     }
 
-    private func unreadable(_ partition: TopicPartition, _ reading: PartitionAssignment.Reading, at offset: Int64) {
+    private func unreadable(_ partition: TopicPartition, _ reading: PartitionAssignment.Reading, at named: Int64) {
+        switch PartitionAssignment.arrival(ofDamaged: named, in: reading) {
+        case .wentBack(let expected): return wentBack(partition, reading, expected: expected, found: named)
+        case .afterGone(let offsets): recordsGone(partition, offsets)
+        case .inOrder: break
+        }
+        let offset = PartitionAssignment.firstDamaged(named, in: reading)
         for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
         logger.error(
             "Records come damaged from their broker; the partition is read again from the first that is not complete",
             metadata: ["partition": "\(partition)", "offset": .number(Int(offset))])
-        sink(.unreadable(partition, assignmentID: reading.assignmentID))
+        sink(.unreadable(partition, assignmentID: reading.assignmentID, at: offset))
     }
 
     /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of some

@@ -24,9 +24,9 @@ public enum KafkaConsumerEvent: Sendable {
     /// librdkafka reports an error. After a fatal error nothing comes any more until the consumer is stopped. After any
     /// other error it goes on by itself.
     case failed(KafkaError)
-    /// A record came damaged, and librdkafka would go on behind it. The partition is not read any more until it is
-    /// assigned again.
-    case unreadable(TopicPartition, assignmentID: UInt64)
+    /// The record at an offset came damaged, or the first one behind it, and librdkafka would go on behind that. The
+    /// partition is not read any more until it is assigned again.
+    case unreadable(TopicPartition, assignmentID: UInt64, at: Int64)
     /// A sign of life, every five seconds. The main thread of librdkafka has sent statistics, and the consumer's own
     /// thread has taken them. A librdkafka before 2.6.1 can loop for ever in its main thread, or in a call of the
     /// consumer's.

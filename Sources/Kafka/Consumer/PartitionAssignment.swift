@@ -129,4 +129,13 @@ struct PartitionAssignment {
         if reading.isReset, offset > reading.next { return .afterGone(reading.next..<offset) }
         return .inOrder
     }
+
+    /// The meaning of a damaged batch that comes next, by its first offset. That may stand before the next record: a
+    /// batch comes as a whole.
+    static func arrival(ofDamaged offset: Int64, in reading: Reading) -> Arrival {
+        reading.isReset ? arrival(of: offset, in: reading) : .inOrder
+    }
+
+    /// The first offset of such a batch that was to be handed over.
+    static func firstDamaged(_ offset: Int64, in reading: Reading) -> Int64 { max(offset, reading.next) }
 }

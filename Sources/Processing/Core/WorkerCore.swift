@@ -65,8 +65,8 @@ public struct WorkerCore: ~Copyable {
         case .revoked(let list): partitions.revoked(list, &turn)
         case .wentBack(let assignment):
             if let index = partitions.table.index(of: assignment) { partitions.wentBack(index, &turn) }
-        case .unreadable(let assignment):
-            if let index = partitions.table.index(of: assignment) { partitions.damaged(index, at: now) }
+        case .unreadable(let assignment, let offset):
+            if let index = partitions.table.index(of: assignment) { partitions.damaged(index, from: offset, at: now) }
         case .committed(let offsets): partitions.committed(offsets, &turn)
         case .records(let batch): received(batch)
         case .checked(let results): for checked in results { checkEnded(checked) }

@@ -11,8 +11,8 @@ public enum Input: Sendable {
     case assigned([TopicPartition])
     /// A partition's offsets are behind where it was read: its topic was made anew, or lost its end.
     case wentBack(AssignmentID)
-    /// A partition's records come damaged: it is read again after a while.
-    case unreadable(AssignmentID)
+    /// A partition's records come damaged from an offset on: it is read again after a while.
+    case unreadable(AssignmentID, at: Int64)
     /// The group takes partitions away, or they were lost. The driver has unassigned them already.
     case revoked([TopicPartition])
     /// The group's committed offsets, asked for by ``Actions/fetchCommitted``; nil if the broker did not answer. Where

@@ -14,7 +14,7 @@ struct OffsetTracker: Sendable {
     private var passed: UInt64 = 0
     /// Of the record that was registered last.
     private(set) var last: Int64?
-    /// The first offset that is not complete; nil before the first record.
+    /// The first offset that is not complete; nil before the first record, and before ``begin(at:)``.
     private(set) var watermark: Int64?
     /// Records registered and not complete.
     private(set) var incomplete = 0
@@ -33,6 +33,14 @@ struct OffsetTracker: Sendable {
         records.append(Record(offset: offset, isComplete: false))
         incomplete += 1
         return passed + UInt64(records.count - 1)
+    }
+
+    /// Nothing before an offset comes, although no record was read.
+    /// - Returns: whether that is news: it says nothing behind a record.
+    mutating func begin(at offset: Int64) -> Bool {
+        guard last == nil else { return false }
+        watermark = offset
+        return true
     }
 
     /// Whether a record that was read under this assignment, or stands before all of these, is complete.

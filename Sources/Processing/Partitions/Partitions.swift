@@ -277,9 +277,14 @@ struct Partitions: ~Copyable {
 
     /// A record comes damaged, and nothing behind it is read any more. Records before it go on, or an operator could
     /// never pass it. Then the partition is taken over anew and read from there.
-    mutating func damaged(_ index: Int, at now: Instant) {
+    ///
+    /// Where it is the first that comes, it moves the checkpoint as a whole one would. The ledger may have none yet, or
+    /// one that is not in the log, and an operator passes offsets from the checkpoint on.
+    mutating func damaged(_ index: Int, from offset: Int64, at now: Instant) {
         guard table[index].state == .owned, table[index].damage == nil else { return }
         table[index].damage = DamagedEnd(since: now)
+        guard table[index].checkpoint != offset, table[index].tracker.begin(at: offset) else { return }
+        checkpointAt.bringForward(to: now)
     }
 
     /// The ledger is to count the end of one check, and to mark the record whose check begins.

@@ -111,7 +111,7 @@ struct ConsumerFaultTests {
         for _ in 0..<30 {
             try group.serve { event in
                 if case .offsetsWentBack = event { Issue.record("a damaged batch makes no topic anew") }
-                return if case .unreadable(first, _) = event { true } else { nil }
+                return if case .unreadable(first, _, _) = event { true } else { nil }
             }
             group.start = { [unowned group] in Int64(group.members[0].records[$0]?.count ?? 0) }
             group.assign(0, [first])
@@ -123,6 +123,40 @@ struct ConsumerFaultTests {
             group.members[0].records[second]?.contains { Int($0.text).map { $0 >= 300 } ?? false } ?? false
         }
         #expect(!isOfSecond.isEmpty)
+    }
+
+    @Test(
+        "A damaged batch that comes first is told with its offset, wherever reading was to begin",
+        .enabled(if: TestKafka.isApache))
+    func damagedFirst() throws {
+        let kafka = try TestKafka.cluster(brokers: 1)
+        defer { kafka.stop() }
+        let topic = try kafka.makeTopic()
+        let partition = TopicPartition(topic: topic, partition: 0)
+        // The last record is a batch of its own.
+        for records in [0..<100, 100..<101] { try TestProducer.fill(kafka, topic, records) }
+        try kafka.deleteRecords(of: topic, partition: 0, before: 100)
+        kafka.stop(broker: 0)
+        try kafka.damageLastRecord(of: topic, partition: 0, broker: 0)
+        try kafka.start(broker: 0)
+        let group = try TestGroup(kafka, topic: topic)
+        group.isLedgerOpen = false
+        try group.join()
+        try group.serve { $0.members[0].granted.count == 1 }
+        // The oldest; where it stands; before the log; behind its end, as of another topic.
+        for (start, told) in [(nil, 100), (100, 100), (10, 100), (900, nil)] as [(Int64?, Int64?)] {
+            group.start = { _ in start }
+            group.assign(0, [partition])
+            let found = try group.serve { event -> Int64?? in
+                switch event {
+                case .unreadable(partition, _, let offset): .some(.some(offset))
+                case .offsetsWentBack(partition, _): .some(nil)
+                default: nil
+                }
+            }
+            #expect(found == told, "from \(start.map { "\($0)" } ?? "the oldest")")
+        }
+        #expect(group.members[0].records[partition] == nil)
     }
 
     @Test("Partitions that are begun and ended many times without a pause are read in the end")

@@ -181,4 +181,16 @@ struct PartitionAssignmentTests {
         #expect(PartitionAssignment.arrival(of: 0, in: reading) == .inOrder)
         #expect(PartitionAssignment.arrival(of: 1000, in: reading) == .inOrder)
     }
+
+    @Test("A damaged batch may begin before the next record, and tells as much as a whole one where that was gone")
+    func damaged() {
+        var reading = PartitionAssignment.Reading(assignmentID: 1, next: 10)
+        for (offset, first) in [(7, 10), (10, 10), (12, 12)] as [(Int64, Int64)] {
+            #expect(PartitionAssignment.arrival(ofDamaged: offset, in: reading) == .inOrder)
+            #expect(PartitionAssignment.firstDamaged(offset, in: reading) == first)
+        }
+        reading.isReset = true
+        #expect(PartitionAssignment.arrival(ofDamaged: 7, in: reading) == .wentBack(expected: 10))
+        #expect(PartitionAssignment.arrival(ofDamaged: 12, in: reading) == .afterGone(10..<12))
+    }
 }

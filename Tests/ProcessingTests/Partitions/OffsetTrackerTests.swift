@@ -22,6 +22,16 @@ final class OffsetTrackerTests {
         #expect(tracker.watermark == 9)
     }
 
+    @Test("stands where reading begins if no record can be read there, and at the first record otherwise")
+    func beginning() throws {
+        #expect(result { tracker.begin(at: 7) })
+        #expect(tracker.watermark == 7)
+        #expect(tracker.incomplete == 0)
+        _ = try register(9)
+        #expect(!result { tracker.begin(at: 12) })
+        #expect(tracker.watermark == 9)
+    }
+
     @Test("steps over offsets that are no records, and stops behind the last record")
     func gaps() throws {
         let numbers = try register(3, 10, 20)

@@ -65,8 +65,8 @@ import Threading
 
     @Test("A partition whose records come damaged is the core's to read again")
     func unreadable() {
-        let inputs = receive(.unreadable(partition, assignmentID: 7))
-        guard inputs.count == 1, case .unreadable(AssignmentID(rawValue: 7)) = inputs[0] else {
+        let inputs = receive(.unreadable(partition, assignmentID: 7, at: 173))
+        guard inputs.count == 1, case .unreadable(AssignmentID(rawValue: 7), at: 173) = inputs[0] else {
             Issue.record("\(inputs)")
             return
         }

@@ -10,7 +10,8 @@ extension TraceMemory {
         case .revoked(let partitions): partitions.map { line("revoked", .partition($0.partition)) }
         case .wentBack(let assignment):
             [line("wentBack", about(assignment), "its offsets are behind where it was read")]
-        case .unreadable(let assignment): [line("unreadable", about(assignment), "its records come damaged")]
+        case .unreadable(let assignment, let offset):
+            [line("unreadable", about(assignment), "its records come damaged from offset \(offset) on")]
         case .committed(nil): [line("committed", .worker, "the broker does not answer")]
         case .committed(let offsets?):
             offsets.map { line("committed", .partition($0.partition.partition), "the group is at \($0.offset.text)") }

@@ -60,7 +60,7 @@ extension World {
             let most = min(end - reading.position, random(1...20), life.demand.records - life.delivered.records)
             if !isHealthy, chance(options.damagedBatches) {
                 life.reading[index].hasGoneBack = true
-                consumerNews(.unreadable(reading.id), life)
+                consumerNews(.unreadable(reading.id, at: reading.position), life)
                 continue
             }
             let batch = (reading.position..<reading.position + most).compactMap { offset -> InputRecord? in
