@@ -67,8 +67,13 @@ enum AuditCommand {
         let skipped = next.flatMap { next in asked.flatMap { next < $0 ? next : nil } }
         let output = AuditOutput(report: report, repaired: repaired, skippedFrom: skipped)
         let limit = try arguments[limit]
-        try context.output(
-            arguments.format(context).render(json: output.json) { output.text(limit: limit, width: $0) })
+        do throws(CommandFailure) {
+            try context.output(
+                arguments.format(context).render(json: output.json) { output.text(limit: limit, width: $0) })
+        } catch {
+            // What was found is lost, but not that something is broken.
+            throw CommandFailure(output.end?.status == .failed ? .failed : .incomplete, error.message)
+        }
         if let failure {
             // A failed repair takes nothing back of what was found.
             let isBroken = report.verdict == .broken

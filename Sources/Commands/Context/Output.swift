@@ -174,16 +174,20 @@ extension TextFields {
 
 /// The outputs of answers and failures.
 enum StandardOutput {
-    /// Writes an answer.
-    /// - Throws: the end of a command whose answer cannot be written. It has no line where a reader such as `head` has
-    ///   closed the pipe: the reader has all that it wanted.
+    /// Writes an answer. Where a reader such as `head` has closed the pipe, it has all that it wanted: the command ends
+    /// as if it had read the rest.
+    /// - Throws: the end of a command whose answer cannot be written, such as to a full disk.
     static func write(_ text: String) throws(CommandFailure) { try write(bytes: Array(text.utf8)) }
 
     /// Writes an answer that is no text.
-    static func write(bytes: [UInt8]) throws(CommandFailure) {
-        guard write(bytes, to: STDOUT_FILENO) else {
-            throw CommandFailure(.failed, errno == EPIPE ? nil : "the answer cannot be written to standard output")
-        }
+    static func write(bytes: [UInt8]) throws(CommandFailure) { try answer(bytes, to: STDOUT_FILENO) }
+
+    static func answer(_ bytes: [UInt8], to descriptor: Int32) throws(CommandFailure) {
+        guard !write(bytes, to: descriptor) else { return }
+        let code = errno
+        guard code != EPIPE else { return }
+        throw CommandFailure(
+            .failed, "the answer cannot be written to standard output: \(String(cString: strerror(code)))")
     }
 
     /// Writes a line about a failure. Where standard error cannot be written, the exit code says so.

@@ -47,6 +47,18 @@ struct AuditCommandTests {
         #expect(!none.output.contains("receipts.submitted/0/0"))
     }
 
+    @Test("An answer that cannot be written ends with 2, unless something is broken, and no checkpoint is written")
+    mutating func unwritten() {
+        grantor.outputFailure = CommandFailure(.failed, "the disk is full")
+        let file = grantor.folder + "/audited.json"
+        let whole = grantor("audit --checkpoint \(file)")
+        #expect(whole.status == .incomplete)
+        #expect(whole.errors == "grantor: the disk is full\n")
+        #expect(!FileManager.default.fileExists(atPath: file))
+        lose()
+        #expect(grantor("audit").status == .failed)
+    }
+
     @Test("An empty TMPDIR counts as none")
     func emptyFolder() {
         #expect(AuditCommand.temporaryFolder(["TMPDIR": ""]) == "/tmp")

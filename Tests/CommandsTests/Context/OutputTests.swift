@@ -1,3 +1,4 @@
+import CommandParser
 import Foundation
 import Glibc
 import Synchronization
@@ -32,6 +33,26 @@ struct StandardOutputTests {
         close(input)
         reader.join()
         #expect(read.withLock { $0 } == answer)
+    }
+
+    @Test("A reader that has closed the pipe fails no command: it has all that it wanted")
+    func closed() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_IGN)
+            var ends: [CInt] = [0, 0]
+            try #require(pipe(&ends) == 0)
+            close(ends[0])
+            try StandardOutput.answer(Array("answer".utf8), to: ends[1])
+        }
+    }
+
+    @Test("An answer that a full disk does not take fails the command, with the system's words")
+    func full() throws {
+        let disk = open("/dev/full", O_WRONLY)
+        defer { close(disk) }
+        let failure = CommandFailure(
+            .failed, "the answer cannot be written to standard output: No space left on device")
+        #expect(throws: failure) { try StandardOutput.answer(Array("answer".utf8), to: disk) }
     }
 }
 

@@ -62,6 +62,8 @@ struct SampleRun {
     let pauses = Pauses()
     var holdSignals: @Sendable () -> Void = {}
     var checkClients: @Sendable () throws(CommandFailure) -> Void = {}
+    /// Of every answer's writing.
+    var outputFailure: CommandFailure?
 
     /// The times that commands let pass, which alone move the clock.
     final class Pauses: Sendable {
@@ -105,7 +107,10 @@ struct SampleRun {
         let context = CommandContext(
             environment: environment, width: width, now: { FixedLedger.time }, clock: { [pauses] in pauses.now },
             pause: { [pauses] in pauses.add($0) },
-            output: { text throws(CommandFailure) in output.withLock { $0 += text } },
+            output: { [outputFailure] text throws(CommandFailure) in
+                if let outputFailure { throw outputFailure }
+                output.withLock { $0 += text }
+            },
             bytes: { piece throws(CommandFailure) in bytes.withLock { $0 += piece } },
             progress: ProgressOutput(isTerminal: false) { _ in },
             ledgers: LedgerOpener(
