@@ -117,6 +117,15 @@ public enum DecisionResult: Hashable, Sendable {
     /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds
     /// no data.
     case refused(detail: String)
+
+    /// The outcome of a submission that a person gives up; nil if nothing was decided.
+    public var ofAbandoned: Outcome? {
+        switch self {
+        case .written(let outcome, _, _): outcome
+        case .toBeHeld(let cause, _): .held(cause)
+        case .notOwned, .nothingNew, .undecided, .refused: nil
+        }
+    }
 }
 
 /// The outcome that a submission has in the ledger now.

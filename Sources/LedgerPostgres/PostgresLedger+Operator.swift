@@ -180,13 +180,12 @@ extension PostgresLedger: LedgerOperator {
                 ])
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: partitions, now: now)
-                switch planner.results().first {
-                case .written(let outcome, _, _): outcomes.append(outcome)
-                case .toBeHeld(let cause, _): return [.held(cause)]
-                default:
+                guard let outcome = planner.results().first?.ofAbandoned else {
                     // Another session has answered meanwhile. This transaction is rolled back, and that answer is read.
                     throw .server(state: "40001", message: "another session answers the submission", statement: 0)
                 }
+                guard !outcome.isHeld else { return [outcome] }
+                outcomes.append(outcome)
             }
             if !outcomes.isEmpty { try add(.abandon, note, on: key) }
             return outcomes

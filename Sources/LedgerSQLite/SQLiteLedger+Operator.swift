@@ -144,11 +144,12 @@ extension SQLiteLedger: LedgerOperator {
                 let number = try OwnershipTable(database: database).number(partition)
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: [partition: number], now: now)
-                switch planner.results().first {
-                case .written(let outcome, _, _): outcomes.append(outcome)
-                case .toBeHeld(let cause, _): return [.held(cause)]
-                default: break
+                // No other connection writes meanwhile.
+                guard let outcome = planner.results().first?.ofAbandoned else {
+                    throw .contradiction("the file does not take a submission's answer, and has none")
                 }
+                guard !outcome.isHeld else { return [outcome] }
+                outcomes.append(outcome)
             }
             if !outcomes.isEmpty { try OperatorTable(database: database).add(.abandon, note, on: key) }
             return outcomes

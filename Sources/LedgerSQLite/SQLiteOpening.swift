@@ -48,13 +48,20 @@ struct SQLiteOpening {
     var migrations = Migrations.sqlite
 
     /// Whether a file is there.
-    /// - Throws: `.unusable` where this user can have no ledger. SQLite has one error for all of it.
+    /// - Throws: `.unusable` where this user can have no ledger: SQLite has one error for all of it. `.unavailable` if
+    ///   the file system does not say.
     func isThere() throws(LedgerError) -> Bool {
         let path = configuration.path
         var status = stat()
         guard stat(path, &status) == 0 else {
             let code = errno
-            guard code != EACCES else { throw .unusable(detail: "this user may not enter the folder of \(path)") }
+            let words = "\(path) cannot be looked up: \(String(cString: strerror(code)))"
+            switch code {
+            case ENOENT, ENOTDIR: break
+            case EACCES: throw .unusable(detail: "this user may not enter the folder of \(path)")
+            case ELOOP, ENAMETOOLONG: throw .unusable(detail: words)
+            default: throw .unavailable(detail: words)
+            }
             guard lstat(path, &status) != 0 else {
                 throw .unusable(detail: "\(path) is a link to a file that is not there")
             }

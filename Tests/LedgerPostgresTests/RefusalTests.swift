@@ -37,6 +37,22 @@ import Testing
         #expect(outcomes == [.failed(reason: "abandoned_by_operator")])
     }
 
+    @Test("A submission whose answer is not taken is not given up: the call says so, and nothing of it stays")
+    func notAbandoned() throws {
+        let submission = Samples.submission("s1")
+        try subject.write(Samples.wait(submission))
+        let row = "SELECT takings || ' ' || (leased_until IS NULL) || ' ' || due_at FROM retries"
+        let before = try subject.run(row)
+        try plant("RETURN NULL;", before: "answers")
+        let key = submission.claimant.submissionKey
+        let note = OperatorNote(actor: "kim", reason: "Nobody wants it.", at: Samples.noon)
+        let error = #expect(throws: LedgerError.self) { try subject.ledger.abandon(key, note) }
+        #expect(error?.word == "unavailable")
+        #expect(error?.detail.contains("another session answers the submission") == true)
+        #expect(try subject.run(row) == before)
+        #expect(try subject.ledger.actions(on: key).isEmpty)
+    }
+
     @Test("A batch that takes the server too long is written in parts", .timeLimit(.minutes(5)))
     func parts() throws {
         try plant("PERFORM pg_sleep(0.02);", before: "grants")

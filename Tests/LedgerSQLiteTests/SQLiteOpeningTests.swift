@@ -39,6 +39,17 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
+    @Test("A path that cannot be looked up is told with the system's words, and not as a folder that is to be made")
+    func lookedUp() throws {
+        try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: file.path)
+        let long = file.folder.path + "/" + String(repeating: "a", count: 300)
+        for (path, words) in [(file.path, "Too many levels of symbolic links"), (long, "File name too long")] {
+            let configuration = SQLiteLedgerConfiguration(path: path)
+            let detail = unusable { () throws(LedgerError) in _ = try SQLiteLedger.exists(configuration) }
+            #expect(detail == "\(path) cannot be looked up: \(words)")
+        }
+    }
+
     @Test("A migration makes a ledger once; its id stays")
     func migrated() throws {
         #expect(try SQLiteLedger.migrate(file.configuration) == (0, Migrations.sqlite.newest))

@@ -214,7 +214,10 @@ extension ModelConnection: LedgerOperator {
             let told = planner.conclude(
                 held: FoundGrants(known: held), own: FoundGrants(known: model.tables.grants(of: key)))
             conclude(&planner, told)
-            if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
+            guard let outcome = planner.results().first?.ofAbandoned else {
+                throw .unusable(detail: "the model does not take a submission's answer, and has none")
+            }
+            outcomes.append(outcome)
         }
         if !outcomes.isEmpty {
             model.tables.actions.append(OperatorAction(kind: .abandon, note: note, submission: key))

@@ -1,6 +1,7 @@
 import CommandParser
 import Contract
 import FoundationEssentials
+import Glibc
 
 /// The file from which the next audit goes on: the ledger's id, a moment and offsets of the input topic.
 ///
@@ -25,13 +26,7 @@ struct AuditCheckpointFile {
 
     /// Nil where there is no file yet.
     func read(ledger: String) throws(CommandFailure) -> Checkpoint? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let bytes: Data
-        do {
-            bytes = try Data(contentsOf: URL(filePath: path))
-        } catch {
-            throw CommandFailure(.usage, "--checkpoint \(path) cannot be read")
-        }
+        guard let bytes = try bytes() else { return nil }
         guard let content = try? JSONDecoder().decode(Content.self, from: bytes),
             let next = Timestamp(rfc3339: content.next)
         else { throw CommandFailure(.usage, "--checkpoint \(path) is no checkpoint of an audit") }
@@ -47,6 +42,28 @@ struct AuditCheckpointFile {
             }
         }
         return Checkpoint(next: next, judged: judged)
+    }
+
+    private func bytes() throws(CommandFailure) -> Data? {
+        let file = fopen(path, "re")
+        guard let file else {
+            // Of any other error the file may be there, and would be replaced after an audit of all there is.
+            guard errno != ENOENT else { return nil }
+            throw unreadable(errno)
+        }
+        defer { fclose(file) }
+        var (bytes, piece) = (Data(), [UInt8](repeating: 0, count: 4_096))
+        while true {
+            let count = fread(&piece, 1, piece.count, file)
+            bytes.append(contentsOf: piece[..<count])
+            guard count < piece.count else { continue }
+            guard ferror(file) == 0 else { throw unreadable(errno) }
+            return bytes
+        }
+    }
+
+    private func unreadable(_ code: CInt) -> CommandFailure {
+        CommandFailure(.usage, "--checkpoint \(path) cannot be read: \(String(cString: strerror(code)))")
     }
 
     /// Replaces the file as a whole.

@@ -213,6 +213,22 @@ struct AuditCommandTests {
         #expect(answer["skippedFrom"] as? String == "2023-11-14T22:03:20.000Z")
     }
 
+    @Test("A checkpoint that cannot be looked at ends the audit with the system's words: it may be there")
+    func checkpointOutOfReach() throws {
+        let (link, folder) = (grantor.folder + "/link", grantor.folder + "/folder")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        for (path, words) in [
+            (link, "Too many levels of symbolic links"), (grantor.folder + "/apps.yaml/file", "Not a directory"),
+            (folder, "Is a directory"),
+        ] {
+            let result = grantor("audit --checkpoint \(path)")
+            #expect(result.status == .usage)
+            #expect(result.errors.hasPrefix("grantor: --checkpoint \(path) cannot be read: \(words)\n"))
+            #expect(result.output == "")
+        }
+    }
+
     @Test("A checkpoint is written after what holds, and says where the next audit begins")
     mutating func checkpoint() throws {
         let file = grantor.folder + "/audited.json"
