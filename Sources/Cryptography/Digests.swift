@@ -62,6 +62,19 @@ public struct SHA256Digest: Hashable, Comparable, Sendable {
         self.init { $0.copyBytes(from: bytes) }
     }
 
+    /// A digest of the digits of ``hex``; nil for any other text, also with capitals.
+    public init?(hex digits: some Collection<UInt8>) {
+        let values = digits.compactMap { digit -> UInt8? in
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            default: nil
+            }
+        }
+        guard values.count == digits.count, digits.count == 2 * Self.byteCount else { return nil }
+        self.init(bytes: stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] })
+    }
+
     public func withUnsafeBytes<Result, Thrown: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Thrown) -> Result
     ) throws(Thrown) -> Result {

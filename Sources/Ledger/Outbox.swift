@@ -59,7 +59,7 @@ extension OutboxKey {
         }
         guard let kind = part() else { return nil }
         if kind == "pending" {
-            guard let digest = SHA256Digest(hex: rest) else { return nil }
+            guard let digest = SHA256Digest(hex: rest.utf8) else { return nil }
             self = .pending(RetryKey(digest))
             return
         }
@@ -78,7 +78,7 @@ extension OutboxKey {
             self = .failed(BundleID(app), SubmissionID(String(rest[rest.utf8.index(after: end)...])))
         case "quarantined":
             guard let partition = Int32(first), let offset = part().flatMap({ Int64($0) }),
-                let digest = part().flatMap({ SHA256Digest(hex: $0) })
+                let digest = part().flatMap({ SHA256Digest(hex: $0.utf8) })
             else { return nil }
             self = .quarantined(Origin(topic: String(rest), partition: partition, offset: offset), digest)
         default: return nil
@@ -99,20 +99,6 @@ extension QuarantineStub {
         self.init(
             origin: subject.origin, reason: QuarantineReason.refusedByLedger.words, timestamp: receivedAt,
             digest: digest.digest, size: 0)
-    }
-}
-
-extension SHA256Digest {
-    /// A digest of its 64 digits; nil for another text.
-    fileprivate init?(hex: Substring) {
-        let digits = Array(hex.utf8)
-        guard digits.count == 2 * Self.byteCount, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
-            return nil
-        }
-        self.init(
-            bytes: stride(from: 0, to: digits.count, by: 2).compactMap { place in
-                UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
-            })
     }
 }
 

@@ -57,4 +57,16 @@ struct DigestTests {
         #expect(SHA256Digest(bytes: digest.bytes + [0]) == nil)
         #expect(Set([digest, SHA256.hash("abc".utf8), SHA256.hash("abd".utf8)]).count == 2)
     }
+
+    @Test("a digest is read back from its own 64 digits, and from no other text that could be taken for them")
+    func readBackDigits() {
+        let digest = SHA256.hash("abc".utf8)
+        let digits = digest.hex
+        #expect(SHA256Digest(hex: digits.utf8) == digest)
+        let tail = digits.dropFirst(2)
+        for text in ["", "\(tail)", "\(digits)00", "+a\(tail)", "-0\(tail)", "0x\(tail)", " a\(tail)", "g0\(tail)"] {
+            #expect(SHA256Digest(hex: text.utf8) == nil)
+        }
+        #expect(SHA256Digest(hex: digits.uppercased().utf8) == nil)
+    }
 }

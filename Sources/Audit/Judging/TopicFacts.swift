@@ -102,7 +102,7 @@ extension InputRecord {
         guard let stub = label.stub else {
             return (label.origin, .quarantined(SHA256.hash(value ?? []), isStub: false))
         }
-        guard let digest = SHA256Digest(hex: Array(stub.digest.utf8)) else { return nil }
+        guard let digest = SHA256Digest(hex: stub.digest.utf8) else { return nil }
         return (label.origin, .quarantined(digest, isStub: true))
     }
 
@@ -121,16 +121,5 @@ extension UInt64 {
     /// stub of such a one has the digest of nothing.
     static func quarantined(_ digest: SHA256Digest, isStub: Bool) -> UInt64 {
         isStub && digest == nothing ? anything : Swift.max(1, digest.short)
-    }
-}
-
-extension SHA256Digest {
-    /// A digest of its 64 digits; nil for another text.
-    fileprivate init?(hex digits: [UInt8]) {
-        guard digits.count == 2 * Self.byteCount else { return nil }
-        self.init(
-            bytes: stride(from: 0, to: digits.count, by: 2).compactMap { place in
-                UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
-            })
     }
 }
