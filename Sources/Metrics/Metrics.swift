@@ -19,7 +19,6 @@ public struct Gauge: Sendable {
 
     public func set(_ value: Int) { series.set(Double(value)) }
     public func set(_ value: Double) { series.set(value) }
-    public func increment(by amount: Double = 1) { series.increment(by: amount) }
 }
 
 /// A distribution of times. A record is two or three atomic operations.
@@ -57,7 +56,7 @@ final class CounterSeries: MetricSeries {
     func lines(name: String, labels: String) -> [String] { ["\(name)\(labels) \(value)"] }
 }
 
-/// A number that is set, or that changes by fractions.
+/// A number that is set, or that grows by fractions.
 final class NumberSeries: MetricSeries {
     private let bits = Atomic<UInt64>(Double.zero.bitPattern)
 

@@ -35,9 +35,6 @@ public struct DelayQueue<Element> {
     @inlinable
     public init() {}
 
-    @inlinable
-    public var count: Int { entries.count }
-
     /// When the first element is due; nil if there is none.
     @inlinable
     public var nextDue: Instant? { entries.first?.due }

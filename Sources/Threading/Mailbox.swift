@@ -96,7 +96,4 @@ public final class Mailbox<Message: Sendable>: Sendable {
     /// Whether it is closed: its owner takes the rest and ends.
     @inlinable
     public var isClosed: Bool { state.withLock { $0.isClosed } }
-
-    @inlinable
-    public var count: Int { state.withLock { $0.messages.count } }
 }

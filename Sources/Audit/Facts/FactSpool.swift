@@ -47,8 +47,6 @@ final class FactSpool {
 struct SortedFacts: Sendable {
     fileprivate let file: SpoolFile?
     fileprivate let runs: [FactRun]
-
-    var byteCount: Int64 { runs.last.map { $0.start + Int64($0.count * MemoryLayout<Fact>.stride) } ?? 0 }
 }
 
 /// A file without a name, closed and so gone when this goes.

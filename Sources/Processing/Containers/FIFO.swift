@@ -29,11 +29,6 @@ struct FIFO<Element> {
         }
         return element
     }
-
-    mutating func removeAll() {
-        elements.removeAll(keepingCapacity: true)
-        head = 0
-    }
 }
 
 extension FIFO: Sendable where Element: Sendable {}

@@ -53,7 +53,6 @@ struct OwnedPartitions {
 
     /// All of them, in order; some are empty.
     var indices: Range<Int> { entries.indices }
-    var isEmpty: Bool { entries.allSatisfy { $0.state == .vacant } }
 
     /// The partition of an assignment; nil if that has ended.
     func index(of assignment: AssignmentID) -> Int? {

@@ -50,8 +50,7 @@ struct WriteBatcher {
         self.mostBytes = mostBytes
     }
 
-    /// Decisions that wait or are being written.
-    var count: Int { waiting.count + underWay.count }
+    /// Whether no decision waits or is being written.
     var isEmpty: Bool { waiting.isEmpty && underWay.isEmpty }
 
     /// - Parameters:

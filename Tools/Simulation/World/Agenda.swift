@@ -9,7 +9,6 @@ struct Agenda<Event> {
 
     /// The moment of the first event.
     var next: Instant? { moments.nextDue }
-    var count: Int { moments.count }
 
     mutating func insert(_ event: Event, due: Instant) {
         guard let place = free.popLast() else {
