@@ -23,13 +23,13 @@ final class LedgerMark: Sendable {
 
     /// Remembers where a new session is. The other sessions are lost if that is a later timeline.
     /// - Throws: `.unreachable` for a ``LedgerPlace`` that a later one has replaced: a primary that does not know of
-    ///   its end. The error is `.unfit` for another ledger: all work of this process is the former ledger's. A new
+    ///   its end. The error is `.another` for another ledger: all work of this process is the former ledger's. A new
     ///   process looks whether the group's offsets go with it.
     func open(_ found: LedgerPlace) throws(PostgresFailure) {
         try place.withLock { (place) throws(PostgresFailure) in
             if let known = place {
                 guard known.id == found.id else {
-                    throw .unfit("it is the ledger \(found.id) now, and was the ledger \(known.id)")
+                    throw .another("it is the ledger \(found.id) now, and was the ledger \(known.id)")
                 }
                 guard found.timeline >= known.timeline else {
                     throw .unreachable("this server does not know that a standby has taken its place")

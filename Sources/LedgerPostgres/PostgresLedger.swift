@@ -338,9 +338,9 @@ public final class PostgresLedger: LedgerConnection {
     /// The moment of ``look``'s reply.
     /// - Parameter askedAt: This host's clock before it.
     /// - Throws: `.lost` if this is another ``LedgerPlace`` than at the opening, or than that of the process's other
-    ///   sessions.
+    ///   sessions, or none.
     func present(_ result: PostgresResult, askedAt: Int64) throws(PostgresFailure) -> Timestamp {
-        guard let row = result.first else { throw .unfit("the ledger has no id") }
+        guard let row = result.first else { throw .lost("the ledger has no id") }
         guard LedgerPlace(row) == place, configuration.mark.isPresent(place) else {
             throw .lost("another database, or a promoted standby, has taken this one's place")
         }

@@ -96,7 +96,7 @@ struct PostgresOpening {
         do throws(PostgresFailure) {
             return try body()
         } catch {
-            // A worker that had its ledger waits for it, also where a person must mend a password or a right.
+            // A worker that had its ledger waits for it, also where a person must mend a password, a right or a schema.
             throw error.error(at: configuration.options.description, isOpening: !configuration.mark.wasOpened)
         }
     }
@@ -115,9 +115,9 @@ struct PostgresOpening {
 
     private func checkVersion(_ found: Int, in connection: PostgresConnection) throws(PostgresFailure) {
         guard let refusal = SchemaVersion.refusal(of: found, by: migrations.newest) else { return }
+        guard found == 0 else { throw .another(refusal) }
         // The role's search path may lead elsewhere.
-        let schema = connection.session?.schema ?? ""
-        throw .unfit(found == 0 ? "the schema \(schema) is searched, and \(refusal)" : refusal)
+        throw .unfit("the schema \(connection.session?.schema ?? "") is searched, and \(refusal)")
     }
 }
 

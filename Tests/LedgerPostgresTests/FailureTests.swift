@@ -48,12 +48,15 @@ import Testing
         }
     }
 
-    @Test("A file of a setting that cannot be read keeps a worker from its start, and one that ran waits for it")
+    @Test("A file or a schema that is not there keeps a worker from its start, and one that ran waits for it")
     func settings() {
         let failure = PostgresFailure.options("the file of the password is empty")
         #expect(failure.error(at: "", isOpening: true).word == "unusable")
         #expect(failure.error(at: "", isOpening: false).word == "unavailable")
-        let another = PostgresFailure.unfit("it is another ledger")
+        let unfit = PostgresFailure.unfit("no schema of the search path is there")
+        #expect(unfit.error(at: "", isOpening: true).word == "unusable")
+        #expect(unfit.error(at: "", isOpening: false).word == "unavailable")
+        let another = PostgresFailure.another("it is another ledger")
         #expect(another.error(at: "", isOpening: false).word == "unusable")
     }
 

@@ -146,7 +146,8 @@ import Testing
     @Test(
         "A host that will not do for the process leaves the next one to be asked",
         arguments: [
-            PostgresFailure.unreachable("outlived"), .unfit("another ledger"), .options("a password is wanted"),
+            PostgresFailure.unreachable("outlived"), .another("another ledger"), .unfit("no schema is there"),
+            .options("a password is wanted"),
         ])
     func nextHost(first: PostgresFailure) throws {
         let server = database.server
@@ -167,6 +168,20 @@ import Testing
         let host = "\(server.folder):\(server.port)"
         #expect(none?.text == "no host will do: \(host): \(first.text); \(host): \(first.text)")
         #expect(none?.error(at: "", isOpening: true).word == (first.isPersons ? "unusable" : "unavailable"))
+    }
+
+    @Test("A worker that had its ledger ends where a migration has left its version behind")
+    func outdated() throws {
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        _ = try PostgresLedger(configuration)
+        let newest = Migrations.postgres.newest
+        try database.server.run("UPDATE ledger SET version = \(newest + 2)", database: database.database)
+        guard case .unusable(let detail) = ledgerError({ _ = try PostgresLedger(configuration) }) else {
+            Issue.record("it waits for what never comes")
+            return
+        }
+        #expect(detail.contains("schema \(newest + 2) is newer than \(newest + 1)"))
     }
 
     @Test("A process that had one ledger ends where another has taken its place")

@@ -8,8 +8,11 @@ enum PostgresFailure: Error, Hashable, Sendable {
     case unreachable(String)
     /// None of several hosts will do, each for a failure of its own.
     case hosts([HostFailure])
-    /// The server cannot carry a ledger, for its version, its settings or the kind of the database.
+    /// The server cannot carry a ledger, for its version, its settings or the kind of the database. Or this user finds
+    /// no ledger there.
     case unfit(String)
+    /// A ledger that this process never works with: another one than before, or one of another version.
+    case another(String)
     /// The server takes no writes: it is a standby, or a setting forbids them.
     case readOnly(isStandby: Bool)
     /// The server refused a statement or, at opening, the connection.
@@ -51,7 +54,7 @@ enum PostgresFailure: Error, Hashable, Sendable {
     /// Whether only a person can mend it, as of a password.
     var isPersons: Bool {
         switch self {
-        case .options, .unfit: true
+        case .options, .unfit, .another: true
         case .server(let state, _, _): Self.isPersons(state)
         case .hosts(let failures): failures.allSatisfy(\.failure.isPersons)
         default: false
@@ -66,8 +69,8 @@ enum PostgresFailure: Error, Hashable, Sendable {
     func error(at place: String, isOpening: Bool) -> LedgerError {
         let detail = "\(place): \(text)"
         switch self {
-        case .unfit: return .unusable(detail: detail)
-        case .options: return isOpening ? .unusable(detail: detail) : .unavailable(detail: detail)
+        case .another: return .unusable(detail: detail)
+        case .options, .unfit: return isOpening ? .unusable(detail: detail) : .unavailable(detail: detail)
         case .unreachable, .readOnly: return .unavailable(detail: detail)
         case .hosts(let failures):
             let isUnusable = failures.allSatisfy { host in
@@ -89,7 +92,7 @@ enum PostgresFailure: Error, Hashable, Sendable {
     /// One line for people.
     var text: String {
         switch self {
-        case .options(let text), .unfit(let text): text
+        case .options(let text), .unfit(let text), .another(let text): text
         case .unreachable(let text): "cannot be reached: \(text)"
         case .hosts(let failures):
             "no host will do: " + failures.map { "\($0.host): \($0.failure.text)" }.joined(separator: "; ")
