@@ -118,8 +118,8 @@ enum TopicRequirements {
         }
     }
 
-    /// Bytes that every event of the worker's own fits in; Kafka's default is more.
-    private static let mostOfEvent = 256 << 10
+    /// Bytes that every event of the worker's own fits in, and every batch of them; Kafka's default is more.
+    private static let mostOfEvent = KafkaProducer.batchBytes
 
     private static func number(_ name: String, _ properties: [String: String]) -> Int? {
         properties[name].flatMap { Int($0) }

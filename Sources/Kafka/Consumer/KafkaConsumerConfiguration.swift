@@ -110,6 +110,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     private static let rules: [ClientProperties.Rule] = [
         ("group.id", [], "it has a setting of its own"),
         (strategyProperty, strategies, "it takes range, roundrobin, both separated by a comma, or cooperative-sticky"),
+        ("group.protocol", ["classic"], "only the classic one has the strategies and times that this program sets"),
         ("enable.auto.offset.store", ["false"], "offsets would be committed before their records are complete"),
         ("enable.auto.commit", ["false"], "offsets are committed by name, after the ledger has them"),
         ("auto.offset.reset", ["error"], "the worker itself goes on at the oldest record, and tells of those between"),

@@ -12,6 +12,9 @@ public import Threading
 ///
 /// The owner calls ``close(until:into:)`` last. Without that call the client and its threads remain.
 public final class KafkaProducer {
+    /// Most bytes of a batch before it is compressed, unless the operator says otherwise. A record with more of them goes
+    /// alone. A topic whose `max.message.bytes` is less refuses batches of records that it would take one by one.
+    public static let batchBytes = 256 << 10
     /// Events in one ``drainReports(into:)``, each of which may carry thousands of reports.
     private static let eventsPerDrain = 1000
     /// Time for a client in fatal state to report its records. After it the rest is reported for it.

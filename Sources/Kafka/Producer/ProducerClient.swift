@@ -181,6 +181,9 @@ extension ClientProperties {
             "compression.codec": "lz4",
             // A quarantined record has its original size; the topic has the limit.
             "message.max.bytes": String(4 << 20),
+            // Brokers hold a batch against a topic's limit, not a record. Of a batch that is too large for the topic
+            // every record would be refused, however small it is.
+            "batch.size": String(KafkaProducer.batchBytes),
             // Beyond it the result for a record is `full`.
             "queue.buffering.max.kbytes": String(32 << 10),
             // A topic that is missing is named as such before its records' time is over.

@@ -55,7 +55,7 @@ struct KafkaConsumerConfigurationTests {
             ("enable.auto.offset.store", "true"), ("enable.auto.commit", "true"), ("group.id", "other"),
             ("bootstrap.servers", "other:1"), ("partition.assignment.strategy", "sticky"), ("log.queue", "false"),
             ("auto.offset.reset", "latest"), ("auto.offset.reset", "earliest"), ("isolation.level", "read_uncommitted"),
-            ("enable.partition.eof", "true"), ("statistics.interval.ms", "0"),
+            ("enable.partition.eof", "true"), ("statistics.interval.ms", "0"), ("group.protocol", "consumer"),
         ])
     func refusals(key: String, value: String) {
         let error = #expect(throws: KafkaError.self) { try configuration([key: value]).check() }

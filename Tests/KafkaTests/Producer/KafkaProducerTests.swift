@@ -53,6 +53,20 @@ struct KafkaProducerTests {
         #expect(producer.reports(1).last?.isAcknowledged == true)
     }
 
+    @Test(
+        "Records that a topic takes one by one pass together, too, down to the limit that grantor check demands",
+        .enabled(if: TestKafka.isApache))
+    func batches() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic(configuration: ["max.message.bytes": String(KafkaProducer.batchBytes)])
+        let producer = try TestProducer(kafka, ["linger.ms": "1000"])
+        for _ in 0..<12 {
+            let record = KafkaProducerRecord(topic: topic, key: nil, value: incompressible(60_000))
+            #expect(producer.producer.produce(record, token: 0) == .accepted)
+        }
+        #expect(producer.reports(12).allSatisfy { $0.isAcknowledged })
+    }
+
     @Test("A record that is too large for the client, or for the topic, is refused as such; its neighbours are not")
     func tooLarge() throws {
         let kafka = try TestKafka.shared
