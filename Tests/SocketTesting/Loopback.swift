@@ -50,6 +50,18 @@ public enum Loopback {
         guard result == 0 else { throw Failure("connect") }
     }
 
+    /// Sends a byte each millisecond until the server has ended the connection, both ways.
+    /// - Returns: false if it has not done so within two minutes.
+    public static func drip(_ descriptor: Int32) -> Bool {
+        let deadline = ContinuousClock.now + .seconds(120)
+        // Without wanted events poll(2) tells of the end alone.
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        while ContinuousClock.now < deadline {
+            if poll(&entry, 1, 1) > 0 || Glibc.send(descriptor, "x", 1, Int32(MSG_NOSIGNAL)) < 0 { return true }
+        }
+        return false
+    }
+
     /// Ports that nobody listens at now. Another process may take one before the caller does.
     public static func freePorts(_ count: Int) throws(Failure) -> [Int] {
         // All stay taken until the last is found, so that none comes twice.

@@ -19,6 +19,9 @@ public final class LoopbackClient {
         Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
+    /// Drips until the server has ended the connection, see ``Loopback/drip(_:)``.
+    public func drip() -> Bool { Loopback.drip(descriptor) }
+
     /// Sends a request and reads until the server ends the connection.
     public func answer(_ request: String) throws(Loopback.Failure) -> String {
         send(Array(request.utf8))
