@@ -9,7 +9,7 @@ internal import Synchronization
 public struct Logger: Sendable {
     /// How much an event matters; the raw values are those of configuration and of log lines.
     public enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
-        case trace, debug, info, notice, warning, error, critical
+        case debug, info, notice, warning, error, critical
 
         public static func < (left: Level, right: Level) -> Bool { left.order < right.order }
 

@@ -68,7 +68,7 @@ final class APIStage {
         tokensFile = try APITesting.tokensFile(tokens.isEmpty ? [APITesting.token] : tokens, in: folder)
         let (world, ledger) = (world, ledger)
         handler = APIHandler(
-            tokensFile: tokensFile, logger: Logger(label: "api", level: .trace, handler: lines),
+            tokensFile: tokensFile, logger: Logger(label: "api", level: .debug, handler: lines),
             metrics: APIMetrics(registry)
         ) { () throws(LedgerError) in
             world.opened.withLock { $0 += 1 }
