@@ -1,21 +1,23 @@
 /// The meaning of a failure for those who submit, and for the player: docs/integration.md has the same words.
 extension FailureReason {
-    /// Whether to submit once more.
+    /// Whether to submit once more. It is under a new id always: a second failure under one id tells the first one's
+    /// reason.
     public enum Again: String, Sendable {
         /// The answer is final for this purchase and user.
         case no
-        /// With mended or fresh content, under the same id.
-        case sameID = "same id"
-        /// The same content, under a new id, once somebody has mended the cause.
-        case newID = "new id"
+        /// With mended or fresh content.
+        case otherContent = "other content"
+        /// As it is, once somebody has mended the cause.
+        case sameContent = "same content"
     }
 
     public var again: Again {
         switch self {
         case .malformedSubmission, .receiptMalformed, .receiptNotAuthentic, .signatureInvalid, .bundleMismatch,
             .productMismatch, .transactionNotFound, .accountTokenMismatch, .accountTokenMissing:
-            .sameID
-        case .unknownApp, .environmentNotAllowed, .unknownProduct, .familySharedNotAllowed, .abandonedByOperator: .newID
+            .otherContent
+        case .unknownApp, .environmentNotAllowed, .unknownProduct, .familySharedNotAllowed, .abandonedByOperator:
+            .sameContent
         case .transactionRevoked, .subscriptionExpired, .ownedByAnotherUser, .grantedToAnotherOrder, .accountGone: .no
         }
     }

@@ -62,8 +62,8 @@ struct SubmissionWords: Sendable {
         }
         return switch reason?.again {
         case .no: "This is final."
-        case .sameID: "The backend may submit it again under the same id, with mended or fresh content."
-        case .newID: "Once the cause is mended, the backend has to submit it again, under a new id."
+        case .otherContent: "The backend may submit it again with mended or fresh content, under a new id."
+        case .sameContent: "Once the cause is mended, the backend has to submit it again, under a new id."
         case nil: nil
         }
     }
