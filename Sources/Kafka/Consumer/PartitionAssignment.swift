@@ -133,9 +133,15 @@ struct PartitionAssignment {
     /// The meaning of a damaged batch that comes next, by its first offset. That may stand before the next record: a
     /// batch comes as a whole.
     static func arrival(ofDamaged offset: Int64, in reading: Reading) -> Arrival {
-        reading.isReset ? arrival(of: offset, in: reading) : .inOrder
+        isAnywhere(reading) ? arrival(of: offset, in: reading) : .inOrder
     }
 
-    /// The first offset of such a batch that was to be handed over.
-    static func firstDamaged(_ offset: Int64, in reading: Reading) -> Int64 { max(offset, reading.next) }
+    /// The first offset that such a batch keeps from being handed over. No checksum covers the offset that a batch
+    /// names, so it counts only where no other is known.
+    static func firstDamaged(_ offset: Int64, in reading: Reading) -> Int64 {
+        isAnywhere(reading) ? offset : reading.next
+    }
+
+    /// Whether any offset may come next.
+    private static func isAnywhere(_ reading: Reading) -> Bool { reading.isReset || reading.next < 0 }
 }

@@ -185,11 +185,16 @@ struct PartitionAssignmentTests {
     @Test("A damaged batch may begin before the next record, and tells as much as a whole one where that was gone")
     func damaged() {
         var reading = PartitionAssignment.Reading(assignmentID: 1, next: 10)
-        for (offset, first) in [(7, 10), (10, 10), (12, 12)] as [(Int64, Int64)] {
+        for offset in [7, 10, 12] as [Int64] {
             #expect(PartitionAssignment.arrival(ofDamaged: offset, in: reading) == .inOrder)
-            #expect(PartitionAssignment.firstDamaged(offset, in: reading) == first)
+            #expect(PartitionAssignment.firstDamaged(offset, in: reading) == 10)
         }
+        let oldest = PartitionAssignment.Reading(assignmentID: 1, next: -2, expected: 10)
+        #expect(PartitionAssignment.arrival(ofDamaged: 7, in: oldest) == .inOrder)
+        #expect(PartitionAssignment.arrival(ofDamaged: 12, in: oldest) == .afterGone(10..<12))
+        #expect(PartitionAssignment.firstDamaged(12, in: oldest) == 12)
         reading.isReset = true
+        #expect(PartitionAssignment.firstDamaged(12, in: reading) == 12)
         #expect(PartitionAssignment.arrival(ofDamaged: 7, in: reading) == .wentBack(expected: 10))
         #expect(PartitionAssignment.arrival(ofDamaged: 12, in: reading) == .afterGone(10..<12))
     }
