@@ -107,8 +107,8 @@ public enum DecisionResult: Hashable, Sendable {
     case notOwned
     /// Nothing in a grant is new, and that may not be all: see ``Decision/doubtsNothingNew``. Nothing was written.
     case nothingNew
-    /// A key was refused and its holder is not visible yet, the batch holds the submission twice, or somebody holds one
-    /// of its rows locked: nothing was written. Write it again in a later batch.
+    /// A key was refused and its holder is not visible yet, or the batch holds the submission twice: nothing was
+    /// written. Write it again in a later batch.
     case undecided
     /// Nothing was written: the submission is to be held for this cause instead. The ledger may have granted for an app
     /// that the decision does not know. A purchase that was passed over may hold, with nothing new beside it. A row

@@ -63,7 +63,7 @@ public protocol LedgerConnection: AnyObject {
     func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
 
     /// Renews leases for another minute, and writes how often their rows count as taken. False for each that has ended,
-    /// is another's now, or whose row somebody holds locked.
+    /// or is another's now.
     func renew(_ renewals: [LeaseRenewal]) throws(LedgerError) -> [Bool]
 
     /// Ends leases, so that another worker may take the rows at once; their rows have ended no worker.

@@ -3,66 +3,28 @@ public import Ledger
 import Scheduling
 
 extension PostgresLedger {
-    /// Held locks that one write meets before it fails. A row that is locked costs one for each halving of its batch.
-    private static let mostLocks = 32
-    /// How long writes look for locked submissions after the latest held lock.
-    private static let lockMemory = Duration.seconds(60)
-
-    /// A row that somebody holds locked, such as an operator in `psql`, keeps no other submission waiting. The first
-    /// write that meets such a lock fails, so that people hear of it. From then on a batch that meets one is halved
-    /// until the locked submission is alone, and that one stays undecided.
     public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
-        try limitLockWaits()
-        var locks: [PostgresFailure] = []
         var results: [DecisionResult] = []
         while results.count < batch.count {
             let part = Array(batch[results.count...].prefix(mostAtOnce))
-            results += try writePart(part, &locks)
+            results += try writePart(part)
         }
         if mostAtOnce < .max { mostAtOnce += 1 }
-        // Nothing passes where a whole table is locked.
-        if batch.count > 1, let lock = locks.first, results.allSatisfy({ $0 == .undecided }) { throw failed(lock) }
         return results
     }
 
-    private func writePart(
-        _ batch: [Decision], _ locks: inout [PostgresFailure]
-    ) throws(LedgerError) -> [DecisionResult] {
+    private func writePart(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
         do throws(PostgresFailure) {
             return try connection.call { () throws(PostgresFailure) in try writeAll(batch) }
         } catch {
             // A statement took too long. The same batch would take as long at its next try.
             if case .server("57014", _, _) = error { mostAtOnce = max(1, batch.count / 2) }
-            guard error.isForData || isSought(error, &locks) else { throw failed(error) }
+            guard error.isForData else { throw failed(error) }
             // Which decision it is, the database does not say: halves are tried until one is alone.
-            guard batch.count > 1 else { return [error.isForData ? .refused(detail: error.text) : .undecided] }
+            guard batch.count > 1 else { return [.refused(detail: error.text)] }
         }
         let middle = batch.count / 2
-        return try writePart(Array(batch[..<middle]), &locks) + writePart(Array(batch[middle...]), &locks)
-    }
-
-    /// Whether a failure is a held lock, and its submission is to be found.
-    private func isSought(_ failure: PostgresFailure, _ locks: inout [PostgresFailure]) -> Bool {
-        guard failure.isLockHeld else { return false }
-        seeksLocksUntil = .now + Self.lockMemory
-        locks.append(failure)
-        return isHasty && locks.count < Self.mostLocks
-    }
-
-    /// Transactions of workers hold their locks for milliseconds. A search that meets a lock for longer goes on.
-    private func limitLockWaits() throws(LedgerError) {
-        if let until = seeksLocksUntil, until <= .now { seeksLocksUntil = nil }
-        guard isHasty != (seeksLocksUntil != nil) else { return }
-        let limit = isHasty ? configuration.settings.lock : configuration.settings.lock / 50
-        do throws(PostgresFailure) {
-            _ = try connection.run(
-                PostgresStatement("SELECT set_config('lock_timeout', $1::text, false)") {
-                    $0.text(String(limit.milliseconds))
-                })
-        } catch {
-            throw failed(error)
-        }
-        isHasty.toggle()
+        return try writePart(Array(batch[..<middle])) + writePart(Array(batch[middle...]))
     }
 
     /// Writes what may go the fast path in one statement, and the rest in a transaction of its own. So does a grant

@@ -83,11 +83,6 @@ public final class PostgresLedger: LedgerConnection {
     /// Most decisions that are written at once: half of a batch that took the server too long, and one more after each
     /// call.
     var mostAtOnce = Int.max
-    /// Until when a write that meets a held lock looks for the submission that is locked; nil after a while without
-    /// one.
-    var seeksLocksUntil: Instant?
-    /// Whether the session waits for locks as briefly as such a search does.
-    var isHasty = false
     public private(set) var clockLead: Int64 = 0
 
     /// Whether the database has a ledger, of any version.
@@ -296,7 +291,7 @@ public final class PostgresLedger: LedgerConnection {
     }
 
     /// Runs a block again as long as its transaction was in another's way. For a lock that is held it waits once more,
-    /// where the call has the time, and does not look for the submission that is locked.
+    /// where the call has the time.
     func tried<Value>(_ body: () throws(PostgresFailure) -> Value) throws(PostgresFailure) -> Value {
         var tries = 1
         while true {
@@ -304,9 +299,7 @@ public final class PostgresLedger: LedgerConnection {
                 return try body()
             } catch {
                 let (left, lock) = (connection.timeLeft, configuration.settings.lock)
-                guard !(isHasty && error.isLockHeld),
-                    Self.isWorthAnotherTry(error, after: tries, left: left, lock: lock)
-                else { throw error }
+                guard Self.isWorthAnotherTry(error, after: tries, left: left, lock: lock) else { throw error }
                 tries += 1
             }
         }

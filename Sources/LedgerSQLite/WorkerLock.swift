@@ -8,11 +8,14 @@ import Synchronization
 /// It is a lock on the file itself, `flock(2)`, so that every path to it counts: links, mounts, other containers of the
 /// host. SQLite's own locks are of another kind (`fcntl`), and neither meets the other.
 enum WorkerLock {
-    /// The files that this process works for or waits for, by their identities. No descriptor is ever closed: that
-    /// would end SQLite's locks of all connections that this process has to the file ("How To Corrupt An SQLite Database
-    /// File", section 2.2), also those of the read-only API of a worker that waits. The last other connection would then
-    /// take itself for the only one, and delete the write-ahead log and its index under them. An open descriptor also
-    /// keeps its file's identity from being given to another. There is more than one only if the file was replaced.
+    /// The files that this process works for or waits for, by their identities. There is more than one only if the file
+    /// was replaced.
+    ///
+    /// No descriptor is ever closed. A close would end SQLite's locks of all connections that this process has to the
+    /// file ("How To Corrupt An SQLite Database File", section 2.2). A worker that waits has such connections for its
+    /// read-only API. The last connection of another process would take itself for the only one. It would delete the
+    /// write-ahead log and its index under them. An open descriptor also keeps its file's identity from being given to
+    /// another file.
     private static let files = Mutex<[FileIdentity: File]>([:])
 
     private struct File {

@@ -1,7 +1,6 @@
 import Contract
 import Ledger
 import PostgresTesting
-import Scheduling
 import Testing
 
 @testable import LedgerConformance
@@ -77,102 +76,5 @@ import Testing
         }
         #expect(results?.count == batch.count && tries > 2)
         #expect(try ledger.grants(GrantQuery()).count == batch.count)
-    }
-
-    /// A worker's session that gives up a lock soon, and one that holds locks, such as a person's.
-    private func lockedSessions() throws -> (ledger: PostgresLedger, other: PostgresConnection) {
-        var configuration = try database.configuration()
-        configuration.settings.lock = .milliseconds(200)
-        return (
-            try PostgresLedger(configuration), try PostgresConnection(configuration.options, configuration.settings)
-        )
-    }
-
-    private func grants(_ numbers: ClosedRange<Int64>, owesCall: Bool = false) -> [Decision] {
-        numbers.map { number in
-            Samples.grant(
-                Samples.submission(SubmissionID("s\(number)"), offset: number),
-                Samples.purchase(TransactionID("\(number)")), owesCall: owesCall)
-        }
-    }
-
-    /// Expects that a first write fails for a held lock, and that later ones leave this decision of theirs alone.
-    private func expectOnePasses(_ ledger: PostgresLedger, _ batch: [Decision], but locked: Int) throws {
-        let error = ledgerError { _ = try ledger.write(batch) }
-        #expect(error?.word == "unavailable" && error?.detail.contains("another transaction holds a lock") == true)
-        for _ in 0..<2 {
-            let results = try ledger.write(batch)
-            for (place, result) in results.enumerated() {
-                #expect((result == .undecided) == (place == locked), "\(place): \(result)")
-            }
-            #expect(try ledger.write([batch[locked]]) == [.undecided])
-        }
-        #expect(try ledger.grants(GrantQuery()).count == batch.count - 1)
-    }
-
-    @Test("A row that somebody holds locked keeps no other submission waiting, and its own is granted once after it")
-    func lockedRow() throws {
-        let (ledger, other) = try lockedSessions()
-        let submission = Samples.submission("s0", offset: 0)
-        try subject.write(Samples.wait(submission, delay: 0))
-        let due = try ledger.takeDue([DueRequest(endpoint: Samples.endpoint, limit: 1)], bytes: .max)
-        let lease = try #require(due.first?.lease)
-        var batch = grants(1...8)
-        batch.insert(Samples.grant(submission, Samples.purchase("100"), lease: lease), at: 5)
-        try other.run(all: "BEGIN", "SELECT 1 FROM retries FOR UPDATE")
-        try expectOnePasses(ledger, batch, but: 5)
-        try other.rollBack()
-        #expect(try ledger.write([batch[5]])[0].outcome == .granted(created: 1))
-        #expect(try ledger.write(batch).allSatisfy { $0 != .undecided })
-        #expect(try ledger.grants(GrantQuery()).count == batch.count)
-    }
-
-    @Test(
-        "A purchase that another session's open transaction has keeps no other one waiting", arguments: [false, true])
-    func lockedKey(owesCall: Bool) throws {
-        let (ledger, other) = try lockedSessions()
-        let batch = grants(1...9, owesCall: owesCall)
-        _ = try ledger.write(batch)
-        try other.script("CREATE TABLE copies AS SELECT * FROM grants; DELETE FROM grants; DELETE FROM outbox")
-        try other.run(
-            all: "BEGIN", "INSERT INTO grants OVERRIDING SYSTEM VALUE SELECT * FROM copies WHERE transaction_id = '3'")
-        try expectOnePasses(ledger, batch, but: 2)
-        try other.rollBack()
-        #expect(try ledger.write([batch[2]])[0].outcome == .granted(created: 1))
-        #expect(try ledger.grants(GrantQuery()).count == batch.count)
-    }
-
-    @Test("A table that is locked as a whole makes the ledger unavailable, and the session waits for locks again later")
-    func lockedTable() throws {
-        let (ledger, other) = try lockedSessions()
-        try other.run(all: "BEGIN", "LOCK TABLE grants IN SHARE MODE")
-        for numbers in [1...2, 1...40] as [ClosedRange<Int64>] {
-            for _ in 0..<2 {
-                let error = ledgerError { _ = try ledger.write(grants(numbers)) }
-                #expect(error?.word == "unavailable")
-            }
-        }
-        try other.rollBack()
-        #expect(ledger.isHasty && ledger.seeksLocksUntil != nil)
-        #expect(try ledger.write(grants(1...40)).count == 40)
-        ledger.seeksLocksUntil = .now
-        #expect(try ledger.write(grants(41...41))[0].outcome == .granted(created: 1))
-        #expect(!ledger.isHasty)
-        #expect(try ledger.connection.text("SHOW lock_timeout") == "200ms")
-    }
-
-    @Test("A row that somebody holds locked keeps no other lease from its renewal")
-    func lockedLease() throws {
-        let (ledger, other) = try lockedSessions()
-        for number in 1...2 as ClosedRange<Int64> {
-            try subject.write(Samples.wait(Samples.submission(SubmissionID("s\(number)"), offset: number), delay: 0))
-        }
-        let due = try ledger.takeDue([DueRequest(endpoint: Samples.endpoint, limit: 2)], bytes: .max)
-        #expect(due.count == 2)
-        try other.run(all: "BEGIN", "SELECT 1 FROM retries ORDER BY sequence LIMIT 1 FOR UPDATE")
-        let renewals = due.map { LeaseRenewal($0.lease, takings: $0.takings) }
-        #expect(try ledger.renew(renewals) == [false, true])
-        try other.rollBack()
-        #expect(try ledger.renew(renewals) == [true, true])
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import LedgerConformance
 @testable import LedgerPostgres
 
-/// What a person takes away from a worker that runs, and gives back.
+/// A thing that a person takes away from a worker that runs, and gives back.
 struct TakenAway: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Run by the server's owner in the ledger's database, whose name is $DB here; its worker's role is $ROLE.

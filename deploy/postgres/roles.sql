@@ -12,3 +12,5 @@ SELECT 'CREATE ROLE ' || role || ' LOGIN' FROM unnest('{grantor_worker,grantor_o
 WHERE role NOT IN (SELECT rolname::text FROM pg_roles) \gexec
 ALTER ROLE grantor_worker PASSWORD :'worker_password';
 ALTER ROLE grantor_operator PASSWORD :'operator_password';
+-- A transaction that a person leaves open in psql holds locks, and workers wait for them.
+ALTER ROLE grantor_operator SET idle_in_transaction_session_timeout = '30s';

@@ -71,8 +71,10 @@ enum AuditCommand {
             try context.output(
                 arguments.format(context).render(json: output.json) { output.text(limit: limit, width: $0) })
         } catch {
-            // What was found is lost, but not that something is broken.
-            throw CommandFailure(output.end?.status == .failed ? .failed : .incomplete, error.message)
+            // The answer is lost. The exit code still says whether something is broken.
+            let messages = [failure?.message, error.message].compactMap { $0 }
+            throw CommandFailure(
+                output.end?.status == .failed ? .failed : .incomplete, messages.joined(separator: "; "))
         }
         if let failure {
             // A failed repair takes nothing back of what was found.

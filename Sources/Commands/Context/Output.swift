@@ -174,8 +174,8 @@ extension TextFields {
 
 /// The outputs of answers and failures.
 enum StandardOutput {
-    /// Writes an answer. Where a reader such as `head` has closed the pipe, it has all that it wanted: the command ends
-    /// as if it had read the rest.
+    /// Writes an answer. A reader such as `head` that has closed the pipe has all that it wanted. The command then ends
+    /// as if the rest had been read.
     /// - Throws: the end of a command whose answer cannot be written, such as to a full disk.
     static func write(_ text: String) throws(CommandFailure) { try write(bytes: Array(text.utf8)) }
 

@@ -25,8 +25,8 @@ public enum GrantorProgram {
     /// Carries a command line out, and ends the process with its exit code.
     /// - Parameter arguments: without the program's own name.
     public static func main(_ arguments: [String]) -> Never {
-        // A reader that closes a pipe early must not end the program by a signal: what the command does goes on, and the
-        // exit code says how that ended.
+        // A reader that closes a pipe early must not end the program by a signal. The command goes on, and the exit code
+        // says how that ended.
         signal(SIGPIPE, SIG_IGN)
         fillStandardDescriptors()
         do throws(CryptographicLibrary.Unusable) {

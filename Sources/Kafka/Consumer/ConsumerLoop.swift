@@ -170,7 +170,7 @@ final class ConsumerLoop {
             let list = try PartitionList(offsets: offsets)
             try KafkaError.check(rd_kafka_commit_queue(handle.pointer, list.pointer, control.pointer, nil, nil))
         } catch {
-            commits.ended(isFailed: true, at: .now)
+            commits.ended(isFailed: leaving == nil, at: .now)
             report(error)
         }
     }

@@ -67,7 +67,7 @@ public final class KafkaConsumer: Sendable {
     public func unassign(_ partitions: [TopicPartition]) { commands.post(.unassign(partitions)) }
 
     /// Commits offsets (the next to be read), one commit at a time. Offsets of partitions that are not this member's
-    /// are left out. A failed commit is counted and not repeated; the next one replaces it.
+    /// are left out. A failed commit is counted, and sent again after a second unless this consumer stops.
     public func commit(_ offsets: [TopicPartition: Int64]) { commands.post(.commit(offsets)) }
 
     /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` follows within some seconds.

@@ -183,15 +183,11 @@ struct RetryTable {
         }
     }
 
-    /// A row that another session holds is not renewed, so that it keeps no other lease from it. It is taken again
-    /// after its lease.
     static func renew(_ renewal: LeaseRenewal, now: Timestamp) -> PostgresStatement {
         PostgresStatement(
             """
             UPDATE retries SET leased_until = $3::bigint, due_at = $3::bigint, takings = $4::bigint
-            WHERE sequence = (
-                SELECT sequence FROM retries
-                WHERE digest = $1::bytea AND lease = $2::bigint AND leased_until IS NOT NULL FOR UPDATE SKIP LOCKED)
+            WHERE digest = $1::bytea AND lease = $2::bigint AND leased_until IS NOT NULL
             """
         ) {
             $0.lease(renewal.lease)
