@@ -1,6 +1,24 @@
 public import AppStore
 import Glibc
 
+/// The bytes of files that are short enough to be held.
+package enum WholeFile {
+    /// Reads from where a descriptor stands to the end, at most so many bytes.
+    /// - Returns: nil if a read fails; errno says why.
+    package static func bytes(of descriptor: Int32, upTo limit: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &chunk, min(chunk.count, limit - bytes.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+}
+
 enum TextFile {
     /// Reads a regular file whole.
     /// - Parameters:
@@ -23,7 +41,7 @@ enum TextFile {
         case S_IFDIR: throw refused(.folder)
         default: throw refused(.special)
         }
-        guard let bytes = bytes(of: descriptor, upTo: maxBytes + 1) else { throw refused(.unreadable) }
+        guard let bytes = WholeFile.bytes(of: descriptor, upTo: maxBytes + 1) else { throw refused(.unreadable) }
         guard bytes.count <= maxBytes else { throw refused(.tooLarge(limit: maxBytes)) }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw refused(.notText) }
         return text
@@ -55,19 +73,6 @@ enum TextFile {
         var status = stat()
         return stat(resolve("\(root)\(rest[..<slash])", besides: file), &status) == 0
             && status.st_mode & S_IFMT == S_IFDIR
-    }
-
-    private static func bytes(of descriptor: Int32, upTo limit: Int) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        while bytes.count < limit {
-            let count = Glibc.read(descriptor, &chunk, min(chunk.count, limit - bytes.count))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { break }
-            bytes += chunk[..<count]
-        }
-        return bytes
     }
 
     private static func problem(_ code: Int32) -> ConfigurationError.FileProblem {

@@ -96,7 +96,9 @@ public struct SearchResults {
     /// The keys of rows that the outbox may have about the hits.
     public var owable: Set<OutboxKey> { Set(all.flatMap { $0.hits.flatMap(\.row.owable) }) }
 
-    public mutating func add(_ owed: [OutboxKey: OutboxRow]) {
+    /// - Parameter rows: The rows of the outbox with some keys, and perhaps with others.
+    public mutating func add(_ rows: [OutboxRow]) {
+        let owed = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
         for place in all.indices {
             for (index, hit) in all[place].hits.enumerated() {
                 all[place].hits[index].owed = hit.row.owable.compactMap { owed[$0] }

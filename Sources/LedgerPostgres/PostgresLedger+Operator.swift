@@ -15,11 +15,8 @@ extension PostgresLedger: LedgerOperator {
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         try read { (_) throws(PostgresFailure) in
             let question = keys.isEmpty ? nil : records(of: keys)
-            let pages = searches.flatMap(\.queries).map { page($0) }
             // All in one round trip, and what is owed in another.
-            let (found, rows) = try connection.rows(pages.compactMap { $0 }, with: question?.statements ?? [])
-            var rest = rows.makeIterator()
-            let lists = pages.map { $0 == nil ? [] : rest.next() ?? [] }
+            let (found, lists) = try lists(searches.flatMap(\.queries), with: question?.statements ?? [])
             var (records, results) = (question?.read(found) ?? [], SearchResults(of: searches, in: lists))
             let owable = zip(keys, records).map { key, record in
                 OutboxColumns.keys(
@@ -29,7 +26,7 @@ extension PostgresLedger: LedgerOperator {
             let owed = try OutboxTable(connection: connection).rows(Array(results.owable.union(owable.joined())))
             let owedByKey = Dictionary(owed.map { ($0.key, $0) }) { first, _ in first }
             for (place, keys) in owable.enumerated() { records[place].owed = keys.compactMap { owedByKey[$0] } }
-            results.add(owedByKey)
+            results.add(owed)
             return LedgerLook(records: records, results: results.all)
         }
     }
@@ -63,11 +60,17 @@ extension PostgresLedger: LedgerOperator {
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
-        try read { (_) throws(PostgresFailure) in
-            let pages = queries.map { page($0) }
-            var rows = try connection.rows(pages.compactMap { $0 }).makeIterator()
-            return pages.map { $0 == nil ? [] : rows.next() ?? [] }
-        }
+        try read { (_) throws(PostgresFailure) in try lists(queries, with: []).lists }
+    }
+
+    /// A list for each query, and the results of other statements, which go with the first round trip.
+    private func lists(
+        _ queries: [SubmissionQuery], with others: [PostgresStatement]
+    ) throws(PostgresFailure) -> (results: [PostgresResult], lists: [[SubmissionRow]]) {
+        let pages = queries.map { page($0) }
+        let (results, rows) = try connection.rows(pages.compactMap { $0 }, with: others)
+        var rest = rows.makeIterator()
+        return (results, pages.map { $0 == nil ? [] : rest.next() ?? [] })
     }
 
     /// Nil for a list that has no rows.

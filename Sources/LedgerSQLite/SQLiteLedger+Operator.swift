@@ -19,11 +19,8 @@ extension SQLiteLedger: LedgerOperator {
         try read { (_) throws(StoreError) in
             var records: [SubmissionRecord] = []
             for key in keys { records.append(try record(of: key)) }
-            var lists: [[SubmissionRow]] = []
-            for query in searches.flatMap(\.queries) { lists.append(try list(query)) }
-            var results = SearchResults(of: searches, in: lists)
-            let owed = try OutboxTable(database: database).rows(Array(results.owable))
-            results.add(Dictionary(owed.map { ($0.key, $0) }) { first, _ in first })
+            var results = SearchResults(of: searches, in: try lists(searches.flatMap(\.queries)))
+            results.add(try OutboxTable(database: database).rows(Array(results.owable)))
             return LedgerLook(records: records, results: results.all)
         }
     }
@@ -44,11 +41,13 @@ extension SQLiteLedger: LedgerOperator {
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
-        try read { (_) throws(StoreError) in
-            var lists: [[SubmissionRow]] = []
-            for query in queries { lists.append(try list(query)) }
-            return lists
-        }
+        try read { (_) throws(StoreError) in try lists(queries) }
+    }
+
+    private func lists(_ queries: [SubmissionQuery]) throws(StoreError) -> [[SubmissionRow]] {
+        var lists: [[SubmissionRow]] = []
+        for query in queries { lists.append(try list(query)) }
+        return lists
     }
 
     func list(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {

@@ -11,8 +11,8 @@ extension ModelConnection: LedgerOperator {
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         var records: [SubmissionRecord] = []
         for key in keys { records.append(try record(of: key)) }
-        var results = SearchResults(of: searches, in: searches.flatMap(\.queries).map(list))
-        results.add(Dictionary(try owed(Array(results.owable)).map { ($0.key, $0) }) { first, _ in first })
+        var results = SearchResults(of: searches, in: try submissions(searches.flatMap(\.queries)))
+        results.add(try owed(Array(results.owable)))
         return LedgerLook(records: records, results: results.all)
     }
 

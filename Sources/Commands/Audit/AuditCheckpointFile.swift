@@ -1,4 +1,5 @@
 import CommandParser
+import Configuration
 import Contract
 import FoundationEssentials
 import Glibc
@@ -45,25 +46,16 @@ struct AuditCheckpointFile {
     }
 
     private func bytes() throws(CommandFailure) -> Data? {
-        let file = fopen(path, "re")
-        guard let file else {
-            // Of any other error the file may be there, and would be replaced after an audit of all there is.
-            guard errno != ENOENT else { return nil }
-            throw unreadable(errno)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // Of any other error the file may be there, and would be replaced after an audit of all there is.
+        guard descriptor >= 0 || errno != ENOENT else { return nil }
+        guard descriptor >= 0, let bytes = WholeFile.bytes(of: descriptor, upTo: .max) else {
+            let words = String(cString: strerror(errno))
+            if descriptor >= 0 { close(descriptor) }
+            throw CommandFailure(.usage, "--checkpoint \(path) cannot be read: \(words)")
         }
-        defer { fclose(file) }
-        var (bytes, piece) = (Data(), [UInt8](repeating: 0, count: 4_096))
-        while true {
-            let count = fread(&piece, 1, piece.count, file)
-            bytes.append(contentsOf: piece[..<count])
-            guard count < piece.count else { continue }
-            guard ferror(file) == 0 else { throw unreadable(errno) }
-            return bytes
-        }
-    }
-
-    private func unreadable(_ code: CInt) -> CommandFailure {
-        CommandFailure(.usage, "--checkpoint \(path) cannot be read: \(String(cString: strerror(code)))")
+        close(descriptor)
+        return Data(bytes)
     }
 
     /// Replaces the file as a whole.

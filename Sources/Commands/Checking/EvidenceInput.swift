@@ -1,4 +1,5 @@
 import CommandParser
+import Configuration
 import Contract
 import FoundationEssentials
 import Glibc
@@ -95,18 +96,13 @@ enum EvidenceInput: Hashable, Sendable {
             throw CommandFailure(.failed, "\(name) cannot be read; - reads standard input")
         }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw CommandFailure(.failed, "\(name) cannot be read") }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= maxFileBytes else {
-                throw CommandFailure(.failed, "\(name) is larger than a submission may be")
-            }
+        guard let bytes = WholeFile.bytes(of: descriptor, upTo: maxFileBytes + 1) else {
+            throw CommandFailure(.failed, "\(name) cannot be read")
         }
+        guard bytes.count <= maxFileBytes else {
+            throw CommandFailure(.failed, "\(name) is larger than a submission may be")
+        }
+        return bytes
     }
 }
 

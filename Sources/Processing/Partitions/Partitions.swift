@@ -188,12 +188,12 @@ struct Partitions: ~Copyable {
                     continue
                 }
                 // Offsets of before belong to records that are gone, where the topic went back.
-                let first = entry.readsOldest ? nil : Self.start(next: start.next, committed: entry.committed)
-                let isExpected = first == nil && !entry.readsOldest
+                let (next, committed) = entry.readsOldest ? (nil, nil) : (start.next, entry.committed)
+                let first = Self.start(next: next, committed: committed)
                 turn.actions.assign.append(
                     Assignment(
                         id: assignment, partition: entry.partition, start: first,
-                        expected: isExpected ? start.next ?? entry.committed : nil))
+                        expected: first == nil ? next ?? committed : nil))
             }
         }
     }

@@ -62,9 +62,8 @@ final class FixedLedger: LedgerOperator, Sendable {
     func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         var records: [SubmissionRecord] = []
         for key in keys { records.append(try record(of: key)) }
-        let queries = searches.flatMap(\.queries)
-        var results = SearchResults(of: searches, in: try queries.isEmpty ? [] : submissions(queries))
-        results.add(Dictionary(try owed(Array(results.owable)).map { ($0.key, $0) }) { first, _ in first })
+        var results = SearchResults(of: searches, in: try submissions(searches.flatMap(\.queries)))
+        results.add(try owed(Array(results.owable)))
         return LedgerLook(records: records, results: results.all)
     }
 
