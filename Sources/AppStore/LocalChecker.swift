@@ -51,7 +51,7 @@ public struct LocalChecker: Sendable {
         }
     }
 
-    /// Decides by Apple's signature on a receipt alone, while verifyReceipt does not answer. Only a "yes" counts: a
+    /// Decides by Apple's signature on a receipt alone, while verifyReceipt does not reply. Only a "yes" counts: a
     /// purchase that the receipt does not hold may be in Apple's reply. Other evidence is checked as ever.
     public func checkBySignature(_ submission: Submission, at now: Timestamp) -> Outcome {
         var submission = submission
@@ -228,8 +228,8 @@ public struct LocalChecker: Sendable {
                 in: purchase.environment))
     }
 
-    /// The question for a transaction that Apple signed without naming an app. Apple answers an app's own key for that
-    /// app alone. Nil where the app has no key, or the transaction no names to ask by.
+    /// The question for a transaction that Apple signed without naming an app. Apple replies to an app's own key for
+    /// that app alone. Nil where the app has no key, or the transaction no names to ask by.
     private static func whose(_ transaction: SignedTransaction, _ subject: QuestionSubject) -> ServerAPIQuestion? {
         guard subject.rules.hasServerAPIKey, let id = transaction.transactionID, id.isWellFormed,
             let environment = transaction.knownEnvironment

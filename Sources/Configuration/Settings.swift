@@ -106,7 +106,7 @@ enum Settings {
     static let verifyReceiptSandboxURL = Setting(
         "verifyReceipt.sandboxUrl", .httpsURL, default: "https://sandbox.itunes.apple.com/verifyReceipt",
         "the whole URL, https only")
-    // The hosts that Apple recommends since 2026-05-05; the older ones, of itunes.apple.com, answer alike.
+    // The hosts that Apple recommends since 2026-05-05; the older ones, of itunes.apple.com, reply alike.
     static let serverAPIProductionURL = Setting(
         "serverAPI.productionUrl", .serverAPIBase, default: "https://api.storekit.apple.com",
         "the base, without `/inApps`, https only; the older `https://api.storekit.itunes.apple.com` answers alike")

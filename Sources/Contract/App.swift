@@ -46,9 +46,9 @@ public enum RepeatPolicy: String, Hashable, Sendable, CaseIterable {
     case ignore
 }
 
-/// How receipts are decided on while Apple's verifyReceipt does not answer.
+/// How receipts are decided on while Apple's verifyReceipt does not reply.
 public enum VerifyReceiptOutagePolicy: String, Hashable, Sendable, CaseIterable {
-    /// They wait until it answers.
+    /// They wait until it replies.
     case wait
     /// Apple's signature on the receipt is enough for that time; the event says `local`.
     case local

@@ -83,7 +83,7 @@ extension Span<UInt8> {
     }
 }
 
-/// A position in a JSON text that is known to be UTF-8, with the tokens that can stand there.
+/// A place in a JSON text that is known to be UTF-8, with the tokens that can stand there.
 struct JSONCursor {
     let bytes: [UInt8]
     private(set) var position: Int

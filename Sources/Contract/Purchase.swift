@@ -14,11 +14,11 @@ public enum Ownership: String, Hashable, Sendable {
 
 /// How a purchase was proven.
 public enum VerifiedBy: String, Hashable, Sendable, CaseIterable {
-    /// Apple's verifyReceipt endpoint answered for the receipt.
+    /// Apple's verifyReceipt endpoint confirmed the receipt.
     case verifyReceipt
     /// Apple's signature on the transaction holds; no call was made.
     case signedTransaction
-    /// The App Store Server API answered for the transaction.
+    /// The App Store Server API confirmed the transaction.
     case serverAPI
     /// Apple's signature on the receipt holds; no call was made.
     case local

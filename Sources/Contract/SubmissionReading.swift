@@ -95,7 +95,7 @@ public struct MalformedSubmission: Hashable, Sendable {
     }
 }
 
-/// The members of a submission as they stand in the message, not yet checked.
+/// The members of a submission as they stand in the record, not yet checked.
 private struct SubmissionMembers {
     /// The fault of a submission, in one sentence that names the member and never its value.
     struct Malformed: Error, Hashable {

@@ -60,8 +60,7 @@ public enum CallOutcome: Hashable, Sendable {
 public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     /// No connection, a timeout, a reset, a TLS fault: nothing was heard from Apple.
     case unreachable
-    /// HTTP 5xx, or a reply that is not Apple's answer: HTML, truncated, oversized, without status, about another
-    /// receipt.
+    /// HTTP 5xx, or what is no reply of Apple's: HTML, truncated, oversized, without status, about another receipt.
     case noAnswer = "no_answer"
     /// HTTP 429, or no call was made: the configured rate is used up for long.
     case rateLimited = "rate_limited"
@@ -71,17 +70,17 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case perhapsMalformed = "perhaps_malformed"
     /// 21003, or another final refusal, for a receipt that is not proven to be forged.
     case perhapsNotAuthentic = "perhaps_not_authentic"
-    /// One answer has the purchase as refunded and as standing.
+    /// One reply has the purchase as refunded and as standing.
     case perhapsRevoked = "perhaps_revoked"
     /// The claimed transaction is not in Apple's reply yet.
     case notFoundYet = "not_found_yet"
     /// Apple attested the transaction, and does not find it, or refuses the receipt that has it.
     case noLongerFound = "no_longer_found"
-    /// Everything in the answer was granted before, and the claim seems to be about something new.
+    /// Everything in the reply was granted before, and the claim seems to be about something new.
     case nothingNew = "nothing_new"
     /// Apple signed at a moment that, by our clock, has not come yet.
     case signedAhead = "signed_ahead"
-    /// No call was made: the endpoint answers nobody.
+    /// No call was made: the endpoint replies to nobody.
     case endpointUnavailable = "endpoint_unavailable"
 }
 

@@ -25,9 +25,9 @@ public enum FulfilmentAnswer: Hashable, Sendable {
     case acceptedBefore
     /// 410 or 422: the service works, and refuses this grant. That says nothing about the next one.
     case refused(status: Int, retryAfter: Duration?)
-    /// Any other response. The service, or something between it and us, is in trouble.
+    /// Any other reply. The service, or something between it and us, is in trouble.
     case failed(status: Int, retryAfter: Duration?)
-    /// No response.
+    /// No reply.
     case silent(TransportFailure)
 
     /// Longest pause for which one reply may stop the calls for all grants. The grant of that reply waits as long as

@@ -139,7 +139,7 @@ struct ScanProgress {
 
 extension KafkaAdmin {
     /// The offsets that the partitions of topics hold: from the oldest that is retained to the next to be written.
-    /// Partitions are asked one after the other, so that each answer is of a moment of its own.
+    /// Partitions are asked one after the other, so that each reply is of a moment of its own.
     ///
     /// - Throws: `transient` (`UNKNOWN_TOPIC_OR_PART`) for a topic that is not there, `denied`, configuration errors.
     ///   The error is also `transient` when a partition has no leader or not all answered within `timeout`.

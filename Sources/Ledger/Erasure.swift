@@ -68,8 +68,8 @@ extension Grant {
 public enum ErasureResult: Hashable, Sendable {
     /// So many rows were changed, or would be.
     case done(Rows)
-    /// Nothing was changed. So many submissions of the user wait, so many rows of the outbox are owed, and so many
-    /// rows' records are not passed by a checkpoint. The event of such a record may be untold.
+    /// Nothing was changed: so many submissions of the user wait, and so many rows of the outbox are owed. No
+    /// checkpoint passes the records of so many rows. The event of such a record may be untold.
     case inTheWay(waiting: Int, owed: Int, unpassed: Int)
 
     public struct Rows: Hashable, Sendable {

@@ -112,8 +112,8 @@ public protocol LedgerOperator: AnyObject {
 
     /// Replaces a user's ids by pseudonyms in at most ``Erasure/most`` grants, and deletes as many of the user's
     /// answers. All answers go before the first grant. Purchases keep their keys, so nothing can be granted again.
-    /// Nothing is changed while a submission of the user waits, something is owed to the user, or a record of the user
-    /// is not passed by a checkpoint. Grants that only a later version can read stay, and are counted.
+    /// Nothing is changed while a submission of the user waits, while something is owed to the user, or before a
+    /// checkpoint passes the user's records. Grants that only a later version can read stay, and are counted.
     /// - Parameter note: The operator who does it, and why; nil for a trial, which changes nothing.
     func erase(_ erasure: Erasure, _ note: OperatorNote?) throws(LedgerError) -> ErasureResult
 }

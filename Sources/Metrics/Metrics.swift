@@ -127,7 +127,7 @@ public struct MetricDeclaration<Metric>: Hashable, Sendable {
     public let name: String
     public let help: String
     /// The names of its labels, in the order in which values are given. Each set of values is a series of its own. So a
-    /// label's values come from a small fixed set: never a user, a purchase or a message.
+    /// label's values come from a small fixed set: never a user, a purchase or a submission.
     public let labels: [String]
     /// Upper bounds of a histogram's buckets, inclusive and rising; one more bucket holds everything above.
     let bounds: [Double]

@@ -90,7 +90,7 @@ final class AppleDriver: Sendable {
         Attempted(token: token, result: result, outcome: .unknown, took: .zero)
     }
 
-    /// Why an endpoint did not answer, for people; nil where it did, or where nothing was learnt.
+    /// Why an endpoint did not reply, for people; nil where it did, or where nothing was learnt.
     static func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ meaning: ReplyMeaning) -> String? {
         switch (meaning.outcome, result, meaning.step) {
         case (.replied, _, _), (.unknown, _, _): nil
@@ -171,7 +171,7 @@ public struct AppleRoutes: Sendable {
         return HTTPCall(token: token, request: try request(call), body: body, usesFreshConnection: call.isFresh)
     }
 
-    /// A call to verifyReceipt that asks about nothing. Apple answers it with a status.
+    /// A call to verifyReceipt that asks about nothing. Apple replies to it with a status.
     public func emptyReceiptCall(_ environment: Environment, token: UInt64) throws(HTTPClientError) -> HTTPCall {
         guard let request = verifyReceipt[environment] else { throw .invalidURL }
         return HTTPCall(token: token, request: request, body: HTTPBody([Array("{}".utf8)[...]]))

@@ -14,7 +14,7 @@ struct AppsReloading {
     private let logger: Logger
     private let alerts: AlertLog
     private var snapshots: SnapshotMaker
-    /// Those in force.
+    /// The apps in force.
     private var apps: ConfiguredApps?
     private var version = 1
     private var refusal = Reminder()

@@ -48,8 +48,8 @@ public struct WorkerProcess {
         }
         defer { withExtendedLifetime(signals) {} }
         OpenFiles.allow(connections: configuration.processing.maxCalls, logger: logger)
-        // Before the first scrape, not after the wait for the ledger: Prometheus sees no rise in a counter that comes to
-        // be with its first event.
+        // Before the first scrape, not after the wait for the ledger. Prometheus sees no rise in a counter that comes
+        // to be with its first event.
         let settings = WorkerDrivers.settings(configuration)
         let metrics = WorkerMetrics(registry, limits: settings, ledger: configuration.ledger)
         metrics.taken(configuration.apps, readAt: readAt)

@@ -107,7 +107,7 @@ struct ClaimPolicy: Sendable {
     /// A transaction that lacks a part holds the submission, because Apple signed it and a person must look. Unlike a
     /// receipt it is about one purchase: if that is not the claimed one, waiting does not help.
     func verdict(on transaction: SignedTransaction, by verifiedBy: VerifiedBy) -> Verdict {
-        // Apple answers an app's own key for that app alone.
+        // Apple replies to an app's own key for that app alone.
         guard let bundleID = transaction.bundleID ?? (verifiedBy == .serverAPI ? app.bundleID : nil) else {
             return .hold(.incompleteAnswer, detail: "Apple signed the transaction without a bundle id.")
         }

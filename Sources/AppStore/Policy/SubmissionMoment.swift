@@ -28,7 +28,7 @@ extension Submission {
 
     /// The same submission, received no earlier than the purchase that it names was made. Of claims that name none
     /// nothing follows: a subscription may have been renewed since.
-    /// - Parameter firstCheckedAt: Stands for a time that cannot be true, however late Apple answers. Nil if it is not
+    /// - Parameter firstCheckedAt: Stands for a time that cannot be true, however late Apple replies. Nil if it is not
     ///   known any more: then the purchase's own moment does.
     func received(claiming purchases: [Purchase], firstCheckedAt: Timestamp?) -> Submission {
         guard let claimed = claim.transactionID, let purchase = purchases.first(where: { $0.transactionID == claimed })

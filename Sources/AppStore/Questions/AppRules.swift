@@ -48,7 +48,7 @@ public final class AppRules: Sendable {
 }
 
 extension Endpoint {
-    /// The deprecated endpoint of an environment. It answers 200 whatever it thinks of a shared secret, so all apps
+    /// The deprecated endpoint of an environment. It replies 200 whatever it thinks of a shared secret, so all apps
     /// share its state.
     public static func verifyReceipt(_ environment: Environment) -> Endpoint { Endpoint(.verifyReceipt, environment) }
 }

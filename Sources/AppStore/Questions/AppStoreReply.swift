@@ -18,17 +18,17 @@ public enum AppStoreReply: Hashable, Sendable {
     }
 }
 
-/// Why there is no response. The raw values label metrics and logs.
+/// Why there is no reply. The raw values label metrics and logs.
 public enum TransportFailure: String, Hashable, Sendable, CaseIterable {
     /// The name does not resolve, or no connection comes about.
     case unreachable
-    /// No connection or no response within the limit.
+    /// No connection or no reply within the limit.
     case timedOut = "timed_out"
     /// The TLS handshake failed, or the certificate is not the host's.
     case tls
-    /// The connection broke before the response was whole.
+    /// The connection broke before the reply was whole.
     case interrupted
-    /// The response is larger than the limit.
+    /// The reply is larger than the limit.
     case tooLarge = "too_large"
     /// The call was given up on our side.
     case cancelled
@@ -53,7 +53,7 @@ public struct ReplyMeaning: Sendable {
         return meaning
     }
 
-    /// The endpoint answered, whatever it said.
+    /// The endpoint replied, whatever it said.
     static func replied(_ step: QuestionStep) -> ReplyMeaning { ReplyMeaning(step: step, outcome: .replied) }
 
     /// Nothing was said about the evidence.
@@ -69,7 +69,7 @@ public struct ReplyMeaning: Sendable {
         .retry(.rateLimited, notBefore: moment, .limited(wait: moment?.since(now)))
     }
 
-    /// No response, from either service.
+    /// No reply, from either service.
     static func failed(_ failure: TransportFailure) -> ReplyMeaning {
         switch failure {
         case .unreachable, .tls, .interrupted: .retry(.unreachable, .failed)

@@ -141,7 +141,7 @@ struct PurchaseHistory: Sendable {
         return original
     }
 
-    /// Takes a transaction whose signature held. One without a bundle id is the asked app's: Apple answers a key for
+    /// Takes a transaction whose signature held. One without a bundle id is the asked app's: Apple replies to a key for
     /// its app alone.
     mutating func add(_ transaction: SignedTransaction) {
         let entry = Entry(transaction)

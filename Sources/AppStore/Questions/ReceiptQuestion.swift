@@ -91,7 +91,7 @@ struct ReceiptQuestion: AppleQuestion {
             guard fingerprint.matches(response, isFresh: isFresh) else { return .replied(askAgain() ?? neverNamed()) }
             return .replied(conclude(response))
         // The only hop leads from production to the sandbox. Any other would lead to an endpoint that has already
-        // denied the receipt, or to the same one. Apple's sandbox has been seen to answer so; it is a transient fault.
+        // denied the receipt, or to the same one. Apple's sandbox has been seen to reply so; it is a transient fault.
         case .belongs(to: .sandbox) where environment == .production: return .replied(hopToSandbox(status: status))
         case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable, .belongs:
             return .retry(.temporarilyUnable, .failed)

@@ -8,7 +8,7 @@ public enum ServerAPIRequest: Hashable, Sendable {
     /// version 2: of the customer who made the transaction, in this app, 20 at a time, the latest changes first. So
     /// purchases that are claimed now are read, however long the history is.
     /// - Parameter product: Of this product alone. Apple refuses a product id that it takes for none (4000023), which
-    ///   counts as our fault. So it must come from our catalogue and never from a message.
+    ///   counts as our fault. So it must come from our catalogue and never from a submission.
     case history(TransactionID, product: ProductID?, revision: String?)
 
     /// The path and query, to be appended to the host. They cannot lead to another path: an id that is not 1 to 20
@@ -95,7 +95,7 @@ struct ServerAPIRefusal: Hashable, Sendable {
     /// `errorCode`, where there is one.
     let code: Int?
 
-    /// Reads a reply other than HTTP 200. 401 has a text for a body, and intermediaries answer in HTML.
+    /// Reads a reply other than HTTP 200. 401 has a text for a body, and intermediaries reply in HTML.
     init(httpStatus: Int, body: [UInt8]) {
         self.httpStatus = httpStatus
         code = members(of: body)?.lenientText("errorCode").flatMap(LenientNumber.integer)

@@ -19,7 +19,7 @@ import Contract
 /// - A complete history that lacks a proven purchase of the receipt is a doubt, and the other purchases wait for it.
 /// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
-/// - After a 401 the call is repeated once with a fresh token. Production also answers 401 to apps that were never
+/// - After a 401 the call is repeated once with a fresh token. Production also replies 401 to apps that were never
 ///   released, so the sandbox is asked next. If the sandbox knows the transaction, the key is good. Otherwise
 ///   production's reply is missing, and nothing is decided against the player.
 struct ServerAPIQuestion: AppleQuestion {
@@ -131,7 +131,7 @@ struct ServerAPIQuestion: AppleQuestion {
         }
     }
 
-    /// Spares pages of other products. Only for a product of the catalogue: one from the message may be none, which
+    /// Spares pages of other products. Only for a product of the catalogue: one from the submission may be none, which
     /// Apple refuses as our fault. Not where one transaction is claimed: that it is of another product is worth
     /// knowing. And not where the receipt names no purchase of it: nothing in the pages would show whose history it is.
     private func productFilter(for customer: ProvenCustomer) -> ProductID? {

@@ -3,7 +3,7 @@ public import Contract
 /// A receipt's base64 text, in the only form that Apple's endpoint takes.
 ///
 /// Clients send the URL-safe alphabet, line breaks, no padding, or stray bits in the last character. All of these name
-/// the same bytes, and all but the standard form make verifyReceipt answer 21002
+/// the same bytes, and all but the standard form make verifyReceipt reply 21002
 /// ([TN3122](https://developer.apple.com/documentation/technotes/tn3122-resolving-app-store-receipt-verification-problems)).
 /// Because many texts name one receipt, the text is never an identity.
 public struct ReceiptText: Hashable, Sendable {

@@ -12,7 +12,7 @@ public protocol AuditedTopics: Sendable {
     /// Of each partition the first offset with this time or a later one; none where there is no such record.
     func offsets(at time: Timestamp, in partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64]
 
-    /// The age below which no record leaves a topic, by its properties; nil where records may leave it at any age, and
+    /// The age below which no record leaves a topic, by its properties. Nil where records may leave it at any age, and
     /// where the properties may not be read.
     func retention(of topic: String) throws(KafkaError) -> Duration?
 

@@ -40,8 +40,8 @@ struct AuditWindow: Sendable {
 
     /// Whether a record was complete when the audit began, so that its rows were told or owed by then.
     ///
-    /// A row from before the audit with an offset behind its partition's end comes from a topic that was made anew, or
-    /// has lost its end. Nobody reads that record again, so the row is not to come: it is complete.
+    /// A row from before the audit may have an offset behind its partition's end. Its topic was then made anew, or has
+    /// lost its end. Nobody reads that record again, so the row is not to come: it is complete.
     func isComplete(_ origin: Origin, decidedAt: Timestamp) -> Bool {
         if let complete = complete[origin.topicPartition], origin.offset < complete { return true }
         return origin.topic == input && origin.offset >= ends[origin.topicPartition] ?? 0

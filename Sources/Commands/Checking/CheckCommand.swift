@@ -199,7 +199,7 @@ struct CheckLine: Hashable, Sendable {
         self.init(name, outcome, ([facts] + failures + warnings).joined(separator: "; "))
     }
 
-    /// Apple does not answer.
+    /// Apple does not reply.
     /// - Parameter isApples: Whether Apple, or the way to it, may be well again by itself.
     init(_ name: String, apple detail: String, isApples: Bool) {
         self.init(

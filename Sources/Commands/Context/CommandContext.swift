@@ -44,7 +44,7 @@ struct CommandContext: Sendable {
 protocol AppleCaller: Sendable {
     /// Makes a call and waits for its end.
     func reply(to call: AppleCall) -> AppStoreReply
-    /// Asks verifyReceipt about nothing, to see whether it answers.
+    /// Asks verifyReceipt about nothing, to see whether it replies.
     func replyToEmptyReceipt(_ environment: Environment) -> AppStoreReply
 }
 

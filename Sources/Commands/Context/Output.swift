@@ -20,7 +20,7 @@ enum OutputFormat: Hashable, Sendable {
     /// - Parameters:
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
-    ///   - next: the position that the next page begins behind; nil if this is the last page.
+    ///   - next: the place that the next page begins behind; nil if this is the last page.
     func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?) -> String {
         render(json: .object([name: .list(json), "next": .text(next)])) { width in
             guard !json.isEmpty else { return "No \(name).\n" }

@@ -3,7 +3,7 @@ import Ledger
 
 /// A page of a list of submissions that goes from state to state.
 struct SubmissionPage: Hashable, Sendable {
-    /// The position of a page's last row.
+    /// The place of a page's last row.
     struct Place: Hashable, Sendable {
         let state: SubmissionState
         let sequence: Int64
@@ -21,7 +21,7 @@ struct SubmissionPage: Hashable, Sendable {
     /// - Parameters:
     ///   - filter: Narrows the list, and has its limit. Its state does not count.
     ///   - state: The only one; nil for all.
-    ///   - before: The position of the last row before the page.
+    ///   - before: The place of the last row before the page.
     init(_ filter: SubmissionQuery, state: SubmissionState?, before: Place?) {
         let states = state.map { [$0] } ?? SubmissionState.allCases
         var queries: [SubmissionQuery] = []

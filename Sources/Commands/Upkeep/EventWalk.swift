@@ -46,7 +46,7 @@ struct EventWalk {
     private var covered: Double = 0
     private let whole: Double
 
-    /// - Parameter after: The position that an earlier walk ended with.
+    /// - Parameter after: The place that an earlier walk ended with.
     init(_ scope: EventScope, after: Place?, in session: LedgerSession) throws(CommandFailure) {
         self.scope = scope
         for state in scope.states.drop(while: { after != nil && $0 != after?.state }) {

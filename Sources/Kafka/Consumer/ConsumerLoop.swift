@@ -17,7 +17,7 @@ final class ConsumerLoop {
     private static let controlEventsPerTurn = 1000
     /// Time that a question for metrics may take, and hold everything else up: the group's events too.
     private static let questionLimit = Duration.seconds(1)
-    /// Time that the owner's question for committed offsets may take. No partition is read before its answer, so slow
+    /// Time that the owner's question for committed offsets may take. No partition is read before its reply, so slow
     /// brokers get longer. It stays far below ``KafkaConsumerConfiguration/maxPollInterval``.
     private static let committedLimit = Duration.seconds(5)
     /// The pause after a question about waiting records that had no reply, because it has held everything up.

@@ -6,7 +6,7 @@ public import Scheduling
 ///
 /// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in inputs
 /// (``handle(_:at:wall:into:)``), take the actions at the end of each turn (``endTurn(at:wall:into:)``), and carry them
-/// out. It consists of machines that do not know each other. It hands each input to its machine, and routes messages
+/// out. It consists of machines that do not know each other. It hands each input to its machine, and routes the signals
 /// between machines (`Signal`). The states of a submission are listed at `FlightState`, those of a partition at
 /// `PartitionState`.
 ///

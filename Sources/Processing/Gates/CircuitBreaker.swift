@@ -7,7 +7,7 @@ import Scheduling
 ///                ^          |           |
 ///                +----------+-----------+
 ///
-/// While it is open nothing is called and no attempt is counted. A few probes find out when the endpoint answers again.
+/// While it is open nothing is called and no attempt is counted. A few probes find out when the endpoint replies again.
 /// Then the calls increase step by step, because all waiting calls at once would overload a service that has just
 /// started.
 struct CircuitBreaker: Sendable {
@@ -284,8 +284,8 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Whether a first attempt was answered lately, and hardly any failed since. Apple answers then, and failing
-    /// retries have a reason of their own. On a quiet worker they would always outnumber the few first attempts.
+    /// Whether a first attempt had a reply lately, and hardly any failed since. Apple replies then, and failing retries
+    /// have a reason of their own. On a quiet worker they would always outnumber the few first attempts.
     private func onlyFirstTriesJudge(_ now: Instant) -> Bool {
         guard let lastReply, failuresSinceReply < Policy.failuresToDoubt else { return false }
         return now - lastReply < Policy.replyHolds
@@ -347,8 +347,8 @@ extension CircuitBreaker {
         /// not hide it for long.
         static let failuresInARow = 50
         /// For this long after a reply to a first attempt, failing retries do not open the breaker. They may fail for
-        /// reasons of their own, and must not stop submissions that Apple answers. An outage that begins while nothing
-        /// new comes is noticed so much later.
+        /// reasons of their own, and must not stop submissions that Apple would reply about. An outage that begins
+        /// while nothing new comes is noticed so much later.
         static let replyHolds: Duration = .seconds(60)
         /// So many failed first attempts end that time. One or two do not, because senders of failing submissions also
         /// send new ones.

@@ -41,8 +41,8 @@ struct EndpointGate: Sendable {
     private static let firstTurn = 4
     /// Longest wait in memory: of a record for the rate limit, and of a follow-up call for the end of an outage.
     private static let longestWait: Duration = .seconds(30)
-    /// While gates are crowded, an endpoint that has answered nothing for so long counts as away, and no record waits
-    /// longer for the rate limit.
+    /// While gates are crowded, an endpoint that has not replied for so long counts as away, and no record waits longer
+    /// for the rate limit.
     static let crowdedWait: Duration = .seconds(1)
     /// While records wait, due rows may be one of so many.
     private static let rowTurn = 4
@@ -69,11 +69,11 @@ struct EndpointGate: Sendable {
     private var hasRefusedRetry = false
     /// The moment of the latest reply, or of the end of the latest time without calls and waiting submissions.
     private var lastSign = Instant(nanoseconds: 0)
-    /// From this moment on its rows of `retries` are taken before they are due, because it answers again. Nil if only
+    /// From this moment on its rows of `retries` are taken before they are due, because it replies again. Nil if only
     /// due rows are taken.
     var takesEarlySince: Timestamp?
     var takesEarly: Bool { takesEarlySince != nil }
-    /// The words of the latest failed call; nil once one was answered while nothing was wrong.
+    /// The words of the latest failed call; nil once one had a reply while nothing was wrong.
     var fault: String?
     /// Of a service: the words and moment of the latest failed call since it was in trouble. Answers to other calls do
     /// not clear it, because one grant's calls may fail alone.
@@ -146,7 +146,7 @@ struct EndpointGate: Sendable {
 
     /// Why submissions should not wait for it in memory.
     enum Excess: Sendable {
-        /// It answers nobody. A few wait, to notice its return.
+        /// It replies to nobody. A few wait, to notice its return.
         case away
         /// Its rate limit means too long a wait for the last record. Rows have a share of the calls.
         case beyondRate

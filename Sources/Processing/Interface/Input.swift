@@ -15,7 +15,7 @@ public enum Input: Sendable {
     case unreadable(AssignmentID, at: Int64)
     /// The group takes partitions away, or they were lost. The driver has unassigned them already.
     case revoked([TopicPartition])
-    /// The group's committed offsets, asked for by ``Actions/fetchCommitted``; nil if the broker did not answer. Where
+    /// The group's committed offsets, asked for by ``Actions/fetchCommitted``; nil if the broker did not reply. Where
     /// none of those partitions has one, the topic's others are with them.
     case committed([CommittedOffset]?)
     /// Records of one partition, their offsets rising.

@@ -111,7 +111,7 @@ public struct Attempted: Sendable {
     public let outcome: CallOutcome
     /// How long the call took.
     public let took: Duration
-    /// The fault, in words for people without evidence or secrets, if the endpoint did not answer.
+    /// The fault, in words for people without evidence or secrets, if the endpoint did not reply.
     public let fault: String?
 
     public init(

@@ -4,7 +4,7 @@ import Scheduling
 
 /// The attempts for one submission so far.
 struct AttemptState: Sendable {
-    /// Attempts that count: Apple was asked while it answered others, or the evidence was checked.
+    /// Attempts that count: Apple was asked while it replied to others, or the evidence was checked.
     var attempts = 0
     /// The counted attempts that decided nothing.
     var history = AttemptHistory()
@@ -14,8 +14,8 @@ struct AttemptState: Sendable {
     /// When the first of them failed.
     var failingSince: Instant?
 
-    /// Whether the next attempt is a retry: an earlier one failed while Apple answered others. If there was none, or
-    /// only while nobody was answered, the next attempt is a first attempt.
+    /// Whether the next attempt is a retry: an earlier one failed while Apple replied to others. If there was none, or
+    /// only while nobody had a reply, the next attempt is a first attempt.
     var hasFailed: Bool { attempts > 0 || failuresHere > 0 }
 
     /// Whether it has a number of attempts and nothing else.
@@ -57,7 +57,7 @@ struct RetryPolicy: Sendable {
     static let heldBackoff = Backoff(base: .seconds(120), cap: .seconds(5 * 60), jitter: .equal)
     static let doubtReplies = 5
     static let doubtTime: Duration = .seconds(6 * 3600)
-    /// The longest pause between two attempts of a submission whose endpoint answers.
+    /// The longest pause between two attempts of a submission whose endpoint replies.
     static let longestPause: Duration = .seconds(15 * 60)
     static let awayShare = 0.25
     static let awayLeast: Duration = .seconds(30)
@@ -98,7 +98,7 @@ struct RetryPolicy: Sendable {
             if !isTroubled, undecided.time + early >= min(doubtLimit, doubtTime) {
                 return .wait(noDecision(cause, purchases, early: early, state, using: &generator))
             }
-            // Apple has answered, as with a doubt: a moment later it says the same.
+            // Apple has replied, as with a doubt: a moment later it says the same.
             let isNew = cause != .noLongerFound && undecided.replies <= AttemptHistory.maxFirst
             return repeated(cause, purchases, early: early, isNew: isNew, &state, endpoint, at: now, using: &generator)
         }

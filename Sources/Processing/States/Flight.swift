@@ -234,7 +234,7 @@ extension Flight {
         set { madeAsked().pass = newValue }
     }
 
-    /// Apple answered an earlier call of this attempt.
+    /// Apple replied to an earlier call of this attempt.
     var isContinuing: Bool {
         get { asked?.isContinuing ?? false }
         set { madeAsked().isContinuing = newValue }

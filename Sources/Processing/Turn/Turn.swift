@@ -32,7 +32,7 @@ struct Turn: ~Copyable {
     mutating func nextSignal() -> Signal? { signals.popFirst() }
 }
 
-/// A message from one machine to another.
+/// News from one machine for another.
 enum Signal {
     /// An event for the broker. Its owner hears how that ended.
     case publish(Event, EventFlight.Owner, OutboxEntry?)

@@ -204,8 +204,8 @@ final class Witness {
         if seen.bytes.value.map(SimulatedApple.number(of:)) ?? number == number { forgotten.insert(number) }
     }
 
-    /// Whether a record may be quarantined that ends no worker: it stands where another one did that ended workers, or
-    /// five of them ended by chance.
+    /// Whether a record that ends no worker may be quarantined: another one at its place ended workers, or five of them
+    /// ended by chance.
     private func mayBeSuspect(_ origin: Origin) -> Bool { ends[origin] ?? 0 >= 5 }
 
     // MARK: Offsets
