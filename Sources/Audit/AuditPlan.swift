@@ -252,8 +252,7 @@ extension Inconsistency {
         switch row.key {
         case .granted(let reference, let submission):
             self.init(kind, submissionID: submission, reference: reference, detail: detail)
-        case .failed(let app, let submission):
-            self.init(kind, app: app, submissionID: submission, detail: detail)
+        case .failed(let key): self.init(kind, app: key.bundleID, submissionID: key.submissionID, detail: detail)
         case .pending(let key): self.init(kind, detail: "\(key.digest.hex): \(detail ?? "")")
         case .quarantined(let origin, _): self.init(kind, place: origin, detail: detail)
         }

@@ -50,7 +50,7 @@ extension AuditedRow {
     var outboxKey: OutboxKey? {
         switch content {
         case .grant(let grant): .granted(grant.reference, repeatOf: nil)
-        case .failure(let failure): .failed(failure.claimant.bundleID, failure.claimant.submissionID)
+        case .failure(let failure): .failed(failure.claimant.submissionKey)
         case .repeated, .waiting, .owed, .later: nil
         }
     }

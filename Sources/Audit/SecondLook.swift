@@ -264,8 +264,7 @@ struct SecondLook {
             switch row.key {
             case .granted(let reference, _):
                 if owed.isWithoutRow(AuditKey(reference, &scratch)) { suspects.append(row) }
-            case .failed(let app, let submission):
-                let key = SubmissionKey(bundleID: app, submissionID: submission)
+            case .failed(let key):
                 if owed.isWithoutRow(AuditKey(submission: key, &scratch)) { suspects.append(row) }
             case .pending, .quarantined: break
             }
@@ -276,8 +275,7 @@ struct SecondLook {
                 case .granted(let reference, _):
                     return try ledger.grants(GrantQuery(transactionID: reference.transactionID))
                         .contains { $0.grant.reference == reference }
-                case .failed(let app, let submission):
-                    let key = SubmissionKey(bundleID: app, submissionID: submission)
+                case .failed(let key):
                     let record = try ledger.submission(key)
                     if case .failed? = record.answer { return true }
                     return record.later > 0

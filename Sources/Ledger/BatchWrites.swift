@@ -87,7 +87,7 @@ enum Telling: Hashable {
     var key: OutboxKey {
         switch self {
         case .grant(let grant, let submission): .granted(grant.reference, repeatOf: submission)
-        case .failure(let failure): .failed(failure.claimant.bundleID, failure.claimant.submissionID)
+        case .failure(let failure): .failed(failure.claimant.submissionKey)
         case .pending(_, let key): .pending(key)
         }
     }

@@ -6,7 +6,7 @@ public enum OutboxKey: Hashable, Sendable {
     /// The event of a grant; with a mark where a repeat asked for a copy.
     case granted(GrantReference, repeatOf: SubmissionID?)
     /// The event of a failed submission.
-    case failed(BundleID, SubmissionID)
+    case failed(SubmissionKey)
     /// The event of a submission that waits; of its row as it is when the event is taken.
     case pending(RetryKey)
     /// The stub of a quarantined record. Its content distinguishes it from a record of a topic that was made anew.
@@ -14,8 +14,7 @@ public enum OutboxKey: Hashable, Sendable {
 
     /// The failed submission whose event this is; nil for every other key.
     public var failure: SubmissionKey? {
-        guard case .failed(let bundleID, let submissionID) = self else { return nil }
-        return SubmissionKey(bundleID: bundleID, submissionID: submissionID)
+        if case .failed(let key) = self { key } else { nil }
     }
 }
 
@@ -42,7 +41,7 @@ extension OutboxKey {
         case .granted(let grant, let submission?):
             "granted:\(grant.environment.rawValue):\(grant.transactionID):\(submission)"
         // The length keeps two pairs of texts from running into the same key.
-        case .failed(let app, let submission): "failed:\(app.rawValue.utf8.count):\(app):\(submission)"
+        case .failed(let key): "failed:\(key.bundleID.rawValue.utf8.count):\(key.bundleID):\(key.submissionID)"
         case .pending(let key): "pending:\(key.digest.hex)"
         case .quarantined(let origin, let digest):
             "quarantined:\(origin.partition):\(origin.offset):\(digest.hex):\(origin.topic)"
@@ -75,7 +74,8 @@ extension OutboxKey {
             guard let count = Int(first), count >= 0, rest.utf8.count > count else { return nil }
             let end = rest.utf8.index(rest.startIndex, offsetBy: count)
             guard let app = String(rest.utf8[..<end]), rest.utf8[end] == UInt8(ascii: ":") else { return nil }
-            self = .failed(BundleID(app), SubmissionID(String(rest[rest.utf8.index(after: end)...])))
+            let submission = SubmissionID(String(rest[rest.utf8.index(after: end)...]))
+            self = .failed(SubmissionKey(bundleID: BundleID(app), submissionID: submission))
         case "quarantined":
             guard let partition = Int32(first), let offset = part().flatMap({ Int64($0) }),
                 let digest = part().flatMap({ SHA256Digest(hex: $0.utf8) })

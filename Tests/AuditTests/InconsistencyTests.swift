@@ -223,7 +223,7 @@ struct PlantedInconsistency: Sendable, CustomTestStringConvertible {
         PlantedInconsistency("the outbox owes the event of no failure", ["owed_without_row 1"]) {
             // Nothing is owed for a missing failure, so another failure's row is added, and its key changed.
             try $0.owe(.granted(GrantReference(environment: .production, transactionID: "2999"), repeatOf: nil))
-            let key = OutboxKey.failed(AuditStage.app, "nobody").text
+            let key = OutboxKey.failed(SubmissionKey(bundleID: AuditStage.app, submissionID: "nobody")).text
             try $0.sql("UPDATE outbox SET key = '\(key)' WHERE key LIKE '%2999%'")
         },
         PlantedInconsistency("the outbox has owed an event for hours", ["overdue 1"]) { stage in

@@ -18,7 +18,7 @@ extension LedgerConformance {
                 try subject.write(Samples.wait(Samples.submission(SubmissionID("w" + id), offset: offset + 2)))
                 _ = try subject.ledger.owe([
                     OutboxEntry(
-                        ownership: Samples.ownership(), key: .failed(Samples.app, SubmissionID("f" + id)), delay: 0,
+                        ownership: Samples.ownership(), key: .failed(Samples.key(SubmissionID("f" + id))), delay: 0,
                         stub: nil)
                 ])
             }
@@ -60,7 +60,7 @@ extension LedgerConformance {
                 origin: Origin(topic: Samples.partition.topic, partition: 3, offset: 9), reason: "no JSON",
                 timestamp: Samples.noon, digest: SHA256.hash([1]), size: 1)
             let untold: [UntoldEvent] = [
-                .event(.granted(Samples.reference("1"), repeatOf: nil)), .event(.failed(Samples.app, "s2")),
+                .event(.granted(Samples.reference("1"), repeatOf: nil)), .event(.failed(Samples.key("s2"))),
                 .record(stub),
             ]
             let note = OperatorNote(actor: "anna", reason: "lost", at: Samples.noon)
@@ -85,7 +85,7 @@ extension AuditedRow {
         case .failure(let failure): "answers \(failure.claimant.submissionID.rawValue.dropFirst())"
         case .waiting(let key): "retries \(key.submissionID.rawValue.dropFirst())"
         case .owed(let row):
-            if case .failed(_, let id) = row.key { "outbox \(id.rawValue.dropFirst())" } else { "another" }
+            if case .failed(let key) = row.key { "outbox \(key.submissionID.rawValue.dropFirst())" } else { "another" }
         case .repeated, .later: "another"
         }
     }

@@ -208,17 +208,17 @@ extension LedgerConformance {
     ) { subject, change in
         for (id, offset) in [("s1", 1), ("s2", 2)] as [(SubmissionID, Int64)] {
             try subject.write(Samples.fail(Samples.submission(id, offset: offset)))
-            try subject.owe(.failed(Samples.app, id))
+            try subject.owe(.failed(Samples.key(id)))
         }
         _ = try subject.run("UPDATE outbox SET \(change) WHERE sequence = 1")
         let row = "SELECT due_at || ' ' || attempts || ' ' || lease FROM outbox WHERE sequence = 1"
         let before = try subject.run(row)
         try expect(before != nil, "the row is there")
         let taken = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.failed), limit: 1)])
-        try expect(taken.map(\.lease.key), [.failed(Samples.app, "s2")], "taken")
+        try expect(taken.map(\.lease.key), [.failed(Samples.key("s2"))], "taken")
         try expect(try subject.run(row), before, "the row")
         try expect(try subject.measure().later, 1, "of a later version")
-        try expect(try subject.ledger.outbox(limit: 1).map(\.key), [.failed(Samples.app, "s2")], "in a page of one")
+        try expect(try subject.ledger.outbox(limit: 1).map(\.key), [.failed(Samples.key("s2"))], "in a page of one")
         try expect(try subject.ledger.laterOwed(), 1, "owed beside it")
     }
 }

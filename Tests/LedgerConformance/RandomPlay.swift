@@ -43,7 +43,7 @@ public struct RandomPlay {
         case 82..<87: return try ledger.lookUp([lookup(), lookup()])
         case 87..<91:
             let ownership = Samples.ownership(chance(80) ? generation : 0)
-            let key = pick([OutboxKey.granted(reference(), repeatOf: nil), .failed(Samples.app, submission().id)])
+            let key = pick([OutboxKey.granted(reference(), repeatOf: nil), .failed(Samples.key(submission().id))])
             return try ledger.owe([OutboxEntry(ownership: ownership, key: key, delay: 5_000, stub: nil)])
         case 91..<94:
             return try ledger.renew(

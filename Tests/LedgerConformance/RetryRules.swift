@@ -138,7 +138,7 @@ extension LedgerConformance {
             try subject.write(Samples.wait(Samples.submission("s2", offset: 2), delay: 15_000))
             _ = try subject.takeOne()
             try subject.write(Samples.fail(Samples.submission("s3", offset: 3)))
-            let key = OutboxKey.failed(Samples.app, "s3")
+            let key = OutboxKey.failed(Samples.key("s3"))
             _ = try subject.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 5_000, stub: nil)])
             subject.setClock(Samples.noon)
             _ = try subject.measure()

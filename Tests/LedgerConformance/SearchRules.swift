@@ -64,7 +64,7 @@ extension LedgerConformance {
             let fourth = SubmissionKey(bundleID: Samples.app, submissionID: "s4")
             let waiting = try subject.ledger.submission(fourth).waiting
             let keys: [OutboxKey] =
-                [.failed(Samples.app, "s3"), .granted(Samples.reference("2"), repeatOf: "s5")]
+                [.failed(Samples.key("s3")), .granted(Samples.reference("2"), repeatOf: "s5")]
                 + waiting.map { .pending($0.key) }
             _ = try subject.ledger.owe(
                 keys.map { OutboxEntry(ownership: Samples.ownership(), key: $0, delay: 0, stub: nil) })

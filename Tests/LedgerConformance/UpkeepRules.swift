@@ -164,7 +164,7 @@ extension LedgerConformance {
             try subject.write(Samples.grant(Samples.submission("s3", offset: 3), Samples.purchase("1"), at: 1))
             try subject.write(Samples.fail(Samples.submission("s4", offset: 4), at: 2))
             try subject.write(Samples.fail(Samples.submission("s5", offset: 5), at: 1))
-            let key = OutboxKey.failed(Samples.app, "s5")
+            let key = OutboxKey.failed(Samples.key("s5"))
             _ = try subject.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)])
             func prune(_ places: ClosedRange<Int64> = 0...(.max), isTrial: Bool = false) throws -> Int {
                 try subject.ledger.prune(places, before: Samples.later(2), isTrial: isTrial)
@@ -190,7 +190,7 @@ extension LedgerConformance {
             try subject.own()
             try subject.write(Samples.fail(Samples.submission("s1", offset: 1)))
             _ = try subject.ledger.prune(0...(.max), before: Samples.later(1), isTrial: false)
-            let key = OutboxKey.failed(Samples.app, "s1")
+            let key = OutboxKey.failed(Samples.key("s1"))
             let owed = try subject.ledger.owe([
                 OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)
             ])

@@ -5,11 +5,15 @@ import MemberTesting
 import Testing
 
 @Suite struct ColumnTests {
+    private static func key(_ app: BundleID, _ submission: SubmissionID) -> SubmissionKey {
+        SubmissionKey(bundleID: app, submissionID: submission)
+    }
+
     static let keys: [OutboxKey] = [
         .granted(GrantReference(environment: .sandbox, transactionID: "20"), repeatOf: nil),
         .granted(GrantReference(environment: .production, transactionID: "20"), repeatOf: "a:b"),
         .granted(GrantReference(environment: .production, transactionID: "20"), repeatOf: ""),
-        .failed("com.example:game", "s:1"), .failed("", "s1"), .failed("日本", "s"),
+        .failed(key("com.example:game", "s:1")), .failed(key("", "s1")), .failed(key("日本", "s")),
         .quarantined(Origin(topic: "receipts:submitted", partition: 3, offset: 77), SHA256.hash("a".utf8)),
         .quarantined(Origin(topic: "receipts:submitted", partition: 3, offset: 77), SHA256.hash("b".utf8)),
     ]
@@ -22,7 +26,7 @@ import Testing
     @Test("No two keys have one text")
     func distinct() {
         #expect(Set(Self.keys.map(\.text)).count == Self.keys.count)
-        #expect(OutboxKey.failed("a", "b:c").text != OutboxKey.failed("a:b", "c").text)
+        #expect(OutboxKey.failed(Self.key("a", "b:c")).text != OutboxKey.failed(Self.key("a:b", "c")).text)
     }
 
     @Test(

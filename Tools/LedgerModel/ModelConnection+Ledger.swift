@@ -303,8 +303,7 @@ extension ModelConnection: LedgerConnection {
     private func isOver(_ key: OutboxKey) -> Bool {
         switch key {
         case .pending: true
-        case .failed(let app, let submission):
-            model.tables.answers[SubmissionKey(bundleID: app, submissionID: submission)] == nil
+        case .failed(let key): model.tables.answers[key] == nil
         case .granted(let reference, _): model.tables.grant(reference)?.isErased ?? false
         case .quarantined: false
         }
@@ -315,8 +314,7 @@ extension ModelConnection: LedgerConnection {
         case .granted(let reference, let submission):
             guard let grant = model.tables.grant(reference), !grant.isErased else { return nil }
             return row.step == .call ? .call(grant) : .publish(GrantedEvent.event(of: grant, repeatOf: submission))
-        case .failed(let app, let submission):
-            let key = SubmissionKey(bundleID: app, submissionID: submission)
+        case .failed(let key):
             guard case .failed(let failure)? = model.tables.answers[key]?.answer else { return nil }
             return .publish(FailedEvent.event(of: failure))
         case .pending(let key):

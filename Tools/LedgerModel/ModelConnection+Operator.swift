@@ -96,7 +96,7 @@ extension ModelConnection: LedgerOperator {
                         decidedAt: failure.failedAt, cause: failure.reason, detail: failure.detail,
                         transactionID: failure.transactionID,
                         productID: failure.productID, attempts: failure.attempts,
-                        owable: [.failed(failure.claimant.bundleID, failure.claimant.submissionID)])
+                        owable: [.failed(failure.claimant.submissionKey)])
                 case .repeated(let repeated) where state == .repeated:
                     SubmissionRow(
                         sequence: sequence, state: .repeated, claimant: repeated.claimant, origin: repeated.origin,

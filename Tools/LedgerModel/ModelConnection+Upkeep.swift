@@ -91,7 +91,7 @@ extension ModelConnection {
         let old = decided(in: .answers).filter { row in
             let key = claimant(row).submissionKey
             return places.contains(row.place) && decidedAt(row) < before
-                && model.tables.outbox[.failed(key.bundleID, key.submissionID)] == nil
+                && model.tables.outbox[.failed(key)] == nil
                 && !model.tables.actions.contains { $0.submission == key }
         }
         if !isTrial { for row in old { model.tables.deleteAnswer(claimant(row).submissionKey) } }

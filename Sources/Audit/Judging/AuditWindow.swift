@@ -71,8 +71,7 @@ struct OwedEvents: Sendable {
         guard count < AuditLimits.owed else { return isFull = true }
         switch row.key {
         case .granted(let reference, _): add(AuditKey(reference, &bytes), row.step)
-        case .failed(let app, let submission):
-            add(AuditKey(submission: SubmissionKey(bundleID: app, submissionID: submission), &bytes), row.step)
+        case .failed(let key): add(AuditKey(submission: key, &bytes), row.step)
         case .quarantined(let origin, let digest):
             stubs.append(Fact(AuditKey(origin, &bytes), .quarantined, digest: .quarantined(digest, isStub: true)))
         case .pending: break

@@ -92,7 +92,7 @@ public enum AnswerColumns: Int32, RecordColumn {
         let claimant = row.claimant
         let transaction: TransactionID? = row.optionalIdentifier(.transactionID)
         let isRepeat = row.isNull(.reason)
-        var owable = [OutboxKey.failed(claimant.bundleID, claimant.submissionID)]
+        var owable = [OutboxKey.failed(claimant.submissionKey)]
         var environment: Environment?
         if isRepeat {
             environment = row.optionalInteger(.environment).flatMap { Environment(column: $0) }

@@ -86,7 +86,7 @@ public enum OutboxColumns: Int32, TableColumn {
     ) -> [OutboxKey] {
         var keys: [OutboxKey] = grants.map { .granted($0.reference, repeatOf: nil) }
         keys += waiting.map { .pending($0.key) }
-        keys.append(.failed(key.bundleID, key.submissionID))
+        keys.append(.failed(key))
         if case .repeated(let repeated) = answer {
             keys.append(.granted(repeated.grant, repeatOf: nil))
             keys.append(.granted(repeated.grant, repeatOf: key.submissionID))
@@ -127,10 +127,7 @@ public struct DueOutboxRow: Sendable {
     }
 
     /// The failed submission that its step needs.
-    public var failure: SubmissionKey? {
-        guard case .failed(let app, let submission)? = owed?.key else { return nil }
-        return SubmissionKey(bundleID: app, submissionID: submission)
-    }
+    public var failure: SubmissionKey? { owed?.key.failure }
 
     /// The waiting submission that its step needs.
     public var waiting: RetryKey? {

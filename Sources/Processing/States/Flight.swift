@@ -319,5 +319,6 @@ struct OutboxFlight: Sendable {
     }
 
     static let vacant = OutboxFlight(
-        lease: OutboxLease(key: .failed("", ""), step: .publish, number: 0), attempts: 0)
+        lease: OutboxLease(key: .failed(SubmissionKey(bundleID: "", submissionID: "")), step: .publish, number: 0),
+        attempts: 0)
 }

@@ -79,7 +79,8 @@ struct SubmissionWordsTests {
         var words = words(.failed, FailureReason.receiptMalformed.rawValue)
         words.owed = [
             OutboxRow(
-                key: .failed("com.example.game", "s-1"), step: .publish, target: .topic(.failed),
+                key: .failed(SubmissionKey(bundleID: "com.example.game", submissionID: "s-1")), step: .publish,
+                target: .topic(.failed),
                 dueAt: FixedLedger.time, owedSince: FixedLedger.time, isLeased: false, attempts: 4)
         ]
         #expect(words.sentences.contains { $0.hasSuffix("Then it is published by itself.") })

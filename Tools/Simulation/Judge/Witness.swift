@@ -323,7 +323,7 @@ final class Witness {
         case .failed(let failure):
             // The same submission came in another record, which publishes its failure before it is complete.
             if failure.origin != origin, claim != nil { return nil }
-            let isTold = toldFailures.contains(key) || tables.isOwed(.failed(key.bundleID, key.submissionID))
+            let isTold = toldFailures.contains(key) || tables.isOwed(.failed(key))
             // Of two contents under one id the other one may have failed.
             if contents(of: key) > 1, answeredAt[key] != nil || !tellsRepeats || isHeld(claim, world) { return nil }
             return isTold ? nil : "failed, and not told"
