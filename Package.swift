@@ -128,7 +128,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-bench",
         dependencies: [
-            "AppStoreSimulator", "CLibcurl", "CSQLite", "CommandParser", "Contract", "HTTPServer", "Kafka",
+            "AppStoreSimulator", "CLibcurl", "CSQLite", "ChildProcesses", "CommandParser", "Contract", "HTTPServer",
+            "Kafka",
             "KafkaScanning", "KafkaTesting",
             "Ledger", "LedgerPostgres", "LedgerSQLite", "Logging", "PostgresTesting", "Scheduling",
             "SocketTesting", "Threading",
@@ -163,7 +164,9 @@ let testing: [Target] = [
     .target(name: "FileTesting", path: "Tests/FileTesting"),
     .target(name: "SocketTesting", path: "Tests/SocketTesting"),
     .target(name: "MemberTesting", dependencies: ["Contract", "Cryptography"], path: "Tests/MemberTesting"),
-    .target(name: "PostgresTesting", dependencies: ["CLibpq", "SocketTesting"], path: "Tests/PostgresTesting"),
+    .target(
+        name: "PostgresTesting", dependencies: ["CLibpq", "ChildProcesses", "SocketTesting"],
+        path: "Tests/PostgresTesting"),
 ]
 
 /// One test target per module, with the module and what each needs besides.

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Glibc
 internal import Kafka
 import Synchronization
@@ -48,12 +49,12 @@ final class ApacheBroker: Sendable {
         try Self.write(
             Self.properties(number: number, ports: ports, data: data, secure: secureAddress), to: "\(folder)/properties"
         )
-        let format = try ChildProcess(
+        let format = ChildProcess(
             [
                 "/bin/sh", "-c", "\"$0\" format -t \"$1\" -c \"$2\" >\"$2.log\" 2>&1 && echo done",
                 "\(home)/bin/kafka-storage.sh", "Z3JhbnRvci10ZXN0cy0wMQ", "\(folder)/properties",
             ], environment: ["LOG_DIR": folder])
-        guard format.readLine() == "done" else {
+        guard let format, format.readLine() == "done" else {
             throw TestKafkaError("Kafka cannot format its storage: \(folder)/properties.log")
         }
         format.end()
@@ -108,13 +109,13 @@ final class ApacheBroker: Sendable {
 
     /// Starts it with its former data, and does not wait.
     func launch() throws(TestKafkaError) {
-        let shell = try ChildProcess(
+        let shell = ChildProcess(
             ["/bin/sh", "-c", Self.script, "sh", "\(home)/bin/kafka-server-start.sh", "\(folder)/properties"],
             environment: [
                 "BROKER_FOLDER": folder, "BROKER_LOG": "\(folder)/log", "LOG_DIR": folder,
                 "KAFKA_HEAP_OPTS": "-Xmx320m",
             ])
-        guard let line = shell.readLine(), let pid = pid_t(line) else {
+        guard let shell, let line = shell.readLine(), let pid = pid_t(line) else {
             throw TestKafkaError("Kafka cannot be started")
         }
         running.withLock { $0 = (shell, pid) }

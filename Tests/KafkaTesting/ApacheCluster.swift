@@ -1,3 +1,4 @@
+import ChildProcesses
 import Glibc
 internal import Kafka
 import SocketTesting
@@ -106,11 +107,13 @@ extension TestKafka {
     /// Gives the lead of every partition back to the broker that comes first among those that keep it.
     public func electPreferredLeaders() throws(TestKafkaError) {
         guard let cluster = broker as? ApacheCluster else { return }
-        let election = try ChildProcess([
+        let election = ChildProcess([
             "/bin/sh", "-c", "\"$@\" >/dev/null 2>&1; echo done", "sh", "\(cluster.home)/bin/kafka-leader-election.sh",
             "--bootstrap-server", bootstrapServers, "--election-type", "preferred", "--all-topic-partitions",
         ])
-        _ = election.readLine()
+        guard let election, election.readLine() == "done" else {
+            throw TestKafkaError("kafka-leader-election.sh cannot be started")
+        }
         election.end()
     }
 

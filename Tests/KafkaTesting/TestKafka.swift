@@ -1,3 +1,4 @@
+import ChildProcesses
 public import Glibc
 public import Kafka
 import Logging
@@ -172,10 +173,10 @@ final class MockBroker: TestBroker {
     var pids: [pid_t] { [process.pid] }
 
     init() throws(TestKafkaError) {
-        process = try ChildProcess([try Self.path()])
-        guard let line = process.readLine(), line.hasPrefix("BOOTSTRAP ") else {
-            throw TestKafkaError("kafka-mock has not started")
-        }
+        guard let started = ChildProcess([try Self.path()]), let line = started.readLine(),
+            line.hasPrefix("BOOTSTRAP ")
+        else { throw TestKafkaError("kafka-mock has not started") }
+        process = started
         bootstrapServers = String(line.dropFirst("BOOTSTRAP ".count))
     }
 
@@ -207,4 +208,11 @@ final class MockBroker: TestBroker {
         guard access(path, X_OK) == 0 else { throw TestKafkaError("there is no \(path): build the product kafka-mock") }
         return path
     }
+}
+
+/// The reason that a test's cluster cannot be had or changed.
+public struct TestKafkaError: Error, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
 }

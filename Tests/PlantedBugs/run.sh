@@ -30,7 +30,8 @@ case $folder in
             docs/integration.md" ;;
     Postgres)
         parts="$below Sources/CLibpq Sources/LedgerPostgres Tests/LedgerConformance Tests/LedgerPostgresTests
-            Tests/MemberTesting Tests/PostgresTesting Tests/SocketTesting docs/postgresql.md deploy/postgres" ;;
+            Tests/MemberTesting Tests/PostgresTesting Tests/SocketTesting Tools/ChildProcesses docs/postgresql.md
+            deploy/postgres" ;;
     Simulation)
         parts="$below Sources/CommandParser Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
@@ -38,7 +39,7 @@ case $folder in
     Audit)
         parts="$below Sources/CLibpq Sources/CLibrdkafka Sources/CLinux Sources/CSQLite Sources/Audit Sources/Kafka
             Sources/KafkaScanning Sources/LedgerPostgres Sources/LedgerSQLite Sources/Logging Sources/Metrics
-            Sources/Threading Tests/AuditTests Tests/PostgresTesting Tests/SocketTesting" ;;
+            Sources/Threading Tests/AuditTests Tests/PostgresTesting Tests/SocketTesting Tools/ChildProcesses" ;;
     AppStore)
         parts="$below Sources/AppStore Tools/CertificateMaking Tests/AppStoreTests" ;;
     Fulfilment)

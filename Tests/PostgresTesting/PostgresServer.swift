@@ -1,4 +1,5 @@
 import CLibpq
+import ChildProcesses
 public import Foundation
 import SocketTesting
 import Synchronization
@@ -22,7 +23,7 @@ public final class PostgresServer: Sendable {
     public let folder: String
     /// The port on 127.0.0.1; on a server without network, part of the socket's name.
     public let port: Int
-    private let script: Mutex<ScriptProcess?>
+    private let script: Mutex<ChildProcess?>
 
     /// Starts a server and waits until it answers.
     /// - Parameters:
@@ -44,7 +45,7 @@ public final class PostgresServer: Sendable {
             "shared_buffers = 32MB", "log_min_messages = warning",
         ]
         if hasNetwork { lines += ["ssl = on", "ssl_cert_file = '../certificate'", "ssl_key_file = '../key'"] }
-        let script = try ScriptProcess(
+        let script = try PostgresScripts.start(
             PostgresScripts.serving,
             [
                 "TEMPLATE": try PostgresScripts.template.get().folder,
@@ -53,7 +54,7 @@ public final class PostgresServer: Sendable {
                 "NETWORK": hasNetwork ? "yes" : "", "STANDBY": isStandby ? "yes" : "", "DISK": disk ?? "",
                 "BELOW": isOnDisk ? "/tmp" : "/dev/shm",
             ])
-        folder = script.nextLine()
+        folder = script.readLine() ?? ""
         self.script = Mutex(script)
         guard folder.hasPrefix("/") else { throw Failure(description: "PostgreSQL did not start: \(folder)") }
     }
@@ -63,7 +64,8 @@ public final class PostgresServer: Sendable {
     /// Has the script break or mend the server.
     func command(_ line: String) throws {
         try script.withLock { script in
-            let answer = script?.answer(to: line) ?? "it has ended"
+            script?.say(line)
+            let answer = script?.readLine() ?? "it has ended"
             guard answer == "done" else { throw Failure(description: "PostgreSQL: \(line): \(answer)") }
         }
     }

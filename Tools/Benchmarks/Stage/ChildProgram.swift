@@ -1,6 +1,6 @@
+import ChildProcesses
 import Foundation
 import Glibc
-import KafkaTesting
 import Scheduling
 
 /// A program that a measurement runs. It has only the given variables, and ends at the latest with this process.
@@ -13,9 +13,11 @@ final class ChildProgram {
     init(_ words: [String], environment: [String: String] = [:], log: String) throws {
         name = words.first?.split(separator: "/").last.map { String($0) } ?? ""
         let variables = environment.merging(["PATH": "/usr/bin:/bin"]) { given, _ in given }
-        child = try ChildProcess(
+        let child = ChildProcess(
             ["/usr/bin/setpriv", "--pdeathsig", "KILL", "/usr/bin/env", "-i"] + variables.map { "\($0)=\($1)" }
                 + ["/bin/sh", "-c", #"exec 2>>"$0"; exec "$@""#, log] + words)
+        guard let child else { throw BenchFailure("\(name) cannot be started: errno \(errno)") }
+        self.child = child
     }
 
     /// After a fault nobody has stopped it, and the child's own end would wait for ever.

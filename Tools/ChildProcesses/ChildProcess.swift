@@ -1,4 +1,3 @@
-import ChildProcesses
 public import Glibc
 import Synchronization
 
@@ -14,14 +13,17 @@ public final class ChildProcess: Sendable {
         var hasEnded = false
     }
 
-    /// Starts a program.
-    ///
+    /// Starts a program; nil if it cannot be started, with `errno`.
     /// - Parameters:
-    ///   - words: the program's path and its arguments.
-    ///   - environment: added to this process's.
-    public init(_ words: [String], environment: [String: String] = [:]) throws(TestKafkaError) {
-        guard let program = words.first else { throw TestKafkaError("no program to start") }
-        let (toChild, fromChild) = (try Self.makePipe(), try Self.makePipe())
+    ///   - words: The program, which is looked for in `PATH`, and its arguments.
+    ///   - environment: Added to this process's.
+    public init?(_ words: [String], environment: [String: String] = [:]) {
+        guard let toChild = Children.pipe() else { return nil }
+        guard let fromChild = Children.pipe() else {
+            close(toChild.read)
+            close(toChild.write)
+            return nil
+        }
         defer {
             close(toChild.read)
             close(fromChild.write)
@@ -35,7 +37,8 @@ public final class ChildProcess: Sendable {
             let error = errno
             close(input)
             close(output)
-            throw TestKafkaError("cannot start \(program): errno \(error)")
+            errno = error
+            return nil
         }
         pid = started
     }
@@ -43,12 +46,13 @@ public final class ChildProcess: Sendable {
     deinit { end() }
 
     /// Writes a line to the program's input.
-    func say(_ line: String) {
+    public func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         _ = write(input, bytes, bytes.count)
     }
 
-    /// Waits for a line of the program's output; nil at its end.
+    /// Waits for a line of the program's output. Its last line may lack an end.
+    /// - Returns: Nil at the end of the output.
     public func readLine() -> String? {
         state.withLock { state in
             while true {
@@ -58,15 +62,18 @@ public final class ChildProcess: Sendable {
                 }
                 var chunk = [UInt8](repeating: 0, count: 4096)
                 let count = read(output, &chunk, chunk.count)
-                guard count > 0 else { return nil }
-                state.unread += chunk.prefix(count)
+                if count > 0 {
+                    state.unread += chunk.prefix(count)
+                } else {
+                    defer { state.unread = [] }
+                    return state.unread.isEmpty ? nil : String(decoding: state.unread, as: UTF8.self)
+                }
             }
         }
     }
 
     /// Ends the program's input, waits until the program has ended, and frees its resources.
-    ///
-    /// - Returns: its exit code; nil if a signal ended it, or from the second call on.
+    /// - Returns: Its exit code; nil if a signal ended it, or from the second call on.
     @discardableResult
     public func end() -> Int32? {
         let isFirst = state.withLock { state in
@@ -80,16 +87,4 @@ public final class ChildProcess: Sendable {
         close(output)
         return Children.exitCode(status)
     }
-
-    private static func makePipe() throws(TestKafkaError) -> (read: Int32, write: Int32) {
-        guard let pipe = Children.pipe() else { throw TestKafkaError("no pipe: errno \(errno)") }
-        return pipe
-    }
-}
-
-/// The reason that a test's cluster cannot be had or changed.
-public struct TestKafkaError: Error, CustomStringConvertible {
-    public let description: String
-
-    init(_ description: String) { self.description = description }
 }
