@@ -197,9 +197,13 @@ extension ValueForm where Value: FixedWidthInteger {
 
 extension ValueForm where Value: RawRepresentable<String> & CaseIterable {
     /// One word of a closed set.
-    public static var choice: Self {
-        let words = Value.allCases.map(\.rawValue)
+    public static var choice: Self { choice(of: Array(Value.allCases)) }
+
+    /// One word of a part of a closed set.
+    public static func choice(of values: [Value]) -> Self {
+        let words = values.map(\.rawValue)
         return ValueForm(
-            "one of \(words.joined(separator: ", "))", values: words, read: { Value(rawValue: $0) }, show: \.rawValue)
+            "one of \(words.joined(separator: ", "))", values: words,
+            read: { words.contains($0) ? Value(rawValue: $0) : nil }, show: \.rawValue)
     }
 }

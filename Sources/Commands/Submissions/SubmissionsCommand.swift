@@ -5,6 +5,8 @@ import Ledger
 
 enum SubmissionsCommand {
     private static let state = Parameter<SubmissionState?>.option("state", .choice, help: "Only those in this state.")
+    private static let waitingState = Parameter<SubmissionState?>.option(
+        "state", .choice(of: SubmissionState.allCases.filter(\.isWaiting)), help: "Only those in this state.")
     private static let cause = Parameter<String?>.option(
         "cause", causes, help: "Only those that failed or wait for this reason, such as no_answer.")
     private static let endpoint = Parameter<Endpoint?>.option(
@@ -45,7 +47,7 @@ enum SubmissionsCommand {
                     The answer says how many there are, and with --apply they are changed, at a pace.
                     """,
                 CommonOptions.answering
-                    + [CommonOptions.actor, CommonOptions.reason, CommonOptions.app, cause, endpoint, state]
+                    + [CommonOptions.actor, CommonOptions.reason, CommonOptions.app, cause, endpoint, waitingState]
                     + ManySubmissions.options + [oneOfMany], run: retry),
             Command(
                 "abandon", "Gives held submissions up, one or many: they fail.",
@@ -89,7 +91,7 @@ enum SubmissionsCommand {
             orderID: try arguments[order].map { OrderID($0) },
             transactionID: try arguments[transaction].map { TransactionID(asked: $0) }, cause: try arguments[cause],
             endpoint: try arguments[endpoint], limit: try arguments[CommonOptions.limit])
-        let (state, before) = (try stateOfEndpoint(arguments), try arguments[before])
+        let (state, before) = (try stateOfEndpoint(arguments, state), try arguments[before])
         if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }
         let page = try arguments.ledger(context) { ledger throws(LedgerError) in
             let page = SubmissionPage(filter, state: state, before: before)
@@ -142,8 +144,7 @@ enum SubmissionsCommand {
 
     private static func retry(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let note = try arguments.note(context)
-        let state = try stateOfEndpoint(arguments)
-        if let state, !state.isWaiting { throw .usage("--state must be held or retrying: others do not wait") }
+        let state = try stateOfEndpoint(arguments, waitingState)
         guard let key = try one(arguments, state: state) else {
             let many = try many(
                 arguments, state.map { [$0] } ?? [.held, .retrying], endpoint: try arguments[endpoint],
@@ -203,7 +204,9 @@ enum SubmissionsCommand {
     }
 
     /// The state that is named; with an endpoint it is retrying.
-    private static func stateOfEndpoint(_ arguments: ParsedArguments) throws(CommandFailure) -> SubmissionState? {
+    private static func stateOfEndpoint(
+        _ arguments: ParsedArguments, _ state: Parameter<SubmissionState?>
+    ) throws(CommandFailure) -> SubmissionState? {
         let named = try arguments[state]
         guard try arguments[endpoint] != nil else { return named }
         guard named ?? .retrying == .retrying else {

@@ -11,12 +11,8 @@ enum EventsCommand {
     private static let from = Parameter<Timestamp?>.option(
         "from", .moment, help: "Only those decided then or later, such as 2026-11-21T00:00:00Z.")
     private static let to = Parameter<Timestamp?>.option("to", .moment, help: "Only those decided before.")
-    private static let states = [SubmissionState.granted, .failed, .repeated]
     private static let state = Parameter<SubmissionState?>.option(
-        "state",
-        ValueForm(
-            "one of \(states.map(\.rawValue).joined(separator: ", "))", values: states.map(\.rawValue),
-            read: { word in states.first { $0.rawValue == word } }, show: \.rawValue),
+        "state", .choice(of: [.granted, .failed, .repeated]),
         help: "Only events of this state. Without it granted and failed ones.")
     private static let after = Parameter<SubmissionPage.Place?>.option(
         "after", .place, help: "Go on where an earlier call stopped: the place that it named.")
