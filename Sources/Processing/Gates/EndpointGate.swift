@@ -74,9 +74,9 @@ struct EndpointGate: Sendable {
     var takesEarlySince: Timestamp?
     var takesEarly: Bool { takesEarlySince != nil }
     /// The words of the latest failed call; nil once one had a reply while nothing was wrong.
-    var fault: String?
-    /// Of a service: the words and moment of the latest failed call since it was in trouble. Answers to other calls do
-    /// not clear it, because one grant's calls may fail alone.
+    private(set) var fault: String?
+    /// The words and moment of the latest failed call since it was in trouble. Replies to other calls do not clear it,
+    /// because one grant's calls may fail alone.
     var latestFault: (words: String, at: Instant)?
     /// Since when it is in trouble, as the log says, and when the log said so last.
     var troubledSinceTold: Instant?
@@ -338,6 +338,12 @@ struct EndpointGate: Sendable {
             if pass.lane == .first { budget.unearn() }
         }
         inFlight -= 1
+    }
+
+    /// Keeps the words of a call that has ended, and failed unless they are nil.
+    mutating func note(_ words: String?, at now: Instant) {
+        if words != nil || breaker.phase == .closed { fault = words }
+        if let words { latestFault = (words, now) }
     }
 
     /// When the passing of time alone changes something; nil while it does not.

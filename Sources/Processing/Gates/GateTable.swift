@@ -72,18 +72,14 @@ struct GateTable {
     mutating func next(
         at index: Int, _ now: Instant, in flights: some WaitingSubmissions
     ) -> (token: SubmissionToken, pass: EndpointGate.Pass)? {
-        let before = gates[index].held
-        defer { held += gates[index].held - before }
-        return gates[index].next(at: now, in: flights)
+        update(index) { $0.next(at: now, in: flights) }
     }
 
     /// Removes submissions that should not wait for a gate.
     mutating func shed(
         at index: Int, areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
     ) -> (excess: EndpointGate.Excess, gone: [SubmissionToken])? {
-        let before = gates[index].held
-        defer { held += gates[index].held - before }
-        return gates[index].shed(areCrowded: areCrowded, at: now, in: flights)
+        update(index) { $0.shed(areCrowded: areCrowded, at: now, in: flights) }
     }
 
     /// A change of an endpoint's trouble.
@@ -113,6 +109,15 @@ struct GateTable {
         gates[index].takesEarlySince = isTroubled || gates[index].service != nil ? nil : wall
         guard let since else { return .began(key, fault: gates[index].fault) }
         return .ended(key, after: now - since)
+    }
+
+    /// For how long a gate's endpoint has been in trouble, once in a while: this is to be said again now.
+    mutating func dueReminder(at index: Int, _ now: Instant) -> Duration? {
+        guard let since = gates[index].troubledSinceTold,
+            gates[index].troubleToldAt.map({ now - $0 >= Reminder.pause }) ?? true
+        else { return nil }
+        gates[index].troubleToldAt = now
+        return now - since
     }
 
     /// Removes gates without work from the active ones, at the end of a turn.

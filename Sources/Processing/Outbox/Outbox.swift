@@ -127,8 +127,7 @@ struct Outbox: ~Copyable {
         let (now, unit) = (turn.now, Double.random(in: 0..<1, using: &turn.generator))
         gates.update(gate) {
             $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
-            if called.fault != nil || $0.breaker.phase == .closed { $0.fault = called.fault }
-            if let fault = called.fault { $0.latestFault = (fault, now) }
+            $0.note(called.fault, at: now)
         }
         switch called.result {
         case .accepted:

@@ -45,11 +45,8 @@ struct CallReminders {
             }
             let gate = gates.index(of: .service(app))
             remindOfFaults(of: owed, age, at: gate, gates, &turn)
-            guard let since = gates[gate].troubledSinceTold,
-                gates[gate].troubleToldAt.map({ turn.now - $0 >= Reminder.pause }) ?? true
-            else { continue }
-            gates.update(gate) { [now = turn.now] in $0.troubleToldAt = now }
-            turn.alert(.calls(.serviceStillAway(app, after: turn.now - since, waiting: owed.rows)))
+            guard let time = gates.dueReminder(at: gate, turn.now) else { continue }
+            turn.alert(.calls(.serviceStillAway(app, after: time, waiting: owed.rows)))
         }
         let over = reminders.filter { !lasting.contains($0.key) }
         for (trouble, reminder) in over.sorted(by: { $0.key.order < $1.key.order }) {

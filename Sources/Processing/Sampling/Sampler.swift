@@ -141,12 +141,10 @@ struct Sampler {
         }
         callReminders.remind(of: measure, &gates, &turn)
         for waiting in measure.waiting {
-            guard let endpoint = waiting.endpoint, case let gate = gates.index(of: .apple(endpoint)),
-                let since = gates[gate].troubledSinceTold,
-                gates[gate].troubleToldAt.map({ now - $0 >= Reminder.pause }) ?? true
+            guard let endpoint = waiting.endpoint,
+                let time = gates.dueReminder(at: gates.index(of: .apple(endpoint)), now)
             else { continue }
-            gates.update(gate) { $0.troubleToldAt = now }
-            turn.alert(.breakerStillOpen(endpoint, after: now - since, waiting: waiting.rows))
+            turn.alert(.breakerStillOpen(endpoint, after: time, waiting: waiting.rows))
         }
     }
 }

@@ -284,7 +284,7 @@ extension Submissions {
         let (now, unit) = (turn.now, Double.random(in: 0..<1, using: &turn.generator))
         gates.update(flights[token].gate) {
             $0.ended(pass, attempted.outcome, isRetry: isRetry, took: attempted.took, at: now, unit: unit)
-            if attempted.fault != nil || $0.breaker.phase == .closed { $0.fault = attempted.fault }
+            $0.note(attempted.fault, at: now)
         }
         flights[token].pass = nil
         guard !flights[token].isOrphan else { return leave(token, &turn) }
