@@ -190,7 +190,10 @@ public struct JSONWalk {
 
     /// Keeps one of each flaw: enough to answer with. The bound keeps a hostile text from growing the list.
     mutating func found(_ flaw: JSONFlaw) {
-        guard let known = flaws, known.count < JSONFlaw.maxMembers, !known.contains(flaw) else { return }
+        guard let known = flaws, known.count < JSONFlaw.maxMembers else { return }
+        // A member's name comes once. Names are not compared here: as texts those of one meaning are equal, and some
+        // take long to compare.
+        if case .duplicateMember = flaw {} else if known.contains(flaw) { return }
         flaws?.append(flaw)
     }
 

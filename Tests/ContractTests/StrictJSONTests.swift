@@ -202,6 +202,8 @@ struct StrictJSONMembersTests {
         #expect(object.flaws.isEmpty)
         #expect(object.members["\u{e9}"] == .number("1"))
         #expect(object.members["e\u{301}"] == .number("2"))
+        let twice = try StrictJSON(Array(#"{"\u00e9":1,"e\u0301":2,"\u00e9":3,"e\u0301":4}"#.utf8))
+        #expect(twice.flaws == [.duplicateMember("\u{e9}"), .duplicateMember("e\u{301}")], "one of each")
     }
 
     @Test("gives a string's bytes as they stand, or as its escapes make them")
