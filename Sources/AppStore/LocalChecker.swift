@@ -91,7 +91,7 @@ public struct LocalChecker: Sendable {
             return .concluded(.rejected(Rejection(.receiptMalformed, detail)))
         }
         if let createdAt = receipt.createdAt {
-            submission = submission.received(notBefore: createdAt, now: isRow ? createdAt : now)
+            submission = submission.received(notBefore: createdAt, isRow: isRow, now: now)
         }
         let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
         if let rejection = receipt.contradiction(with: subject.rules.app) { return .concluded(.rejected(rejection)) }
@@ -115,7 +115,7 @@ public struct LocalChecker: Sendable {
             return .concluded(.rejected(PurchaseCheck.sandboxNotAllowed(claim.transactionID, of: claim.productID)))
         }
         if subject.rules.receipts == .serverAPI {
-            guard let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
+            guard let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.origin?.environment)
             else {
                 return .concluded(.rejected(Self.noPurchases(subject.submission.claim)))
             }
@@ -136,7 +136,7 @@ public struct LocalChecker: Sendable {
             return .concluded(.rejected(Rejection(.receiptMalformed, detail, transactionID: receipt.transactionID)))
         }
         if let purchasedAt = receipt.purchasedAt {
-            submission = submission.received(notBefore: purchasedAt, now: isRow ? purchasedAt : now)
+            submission = submission.received(notBefore: purchasedAt, isRow: isRow, now: now)
         }
         let fingerprint = ReceiptFingerprint(
             transactions: [receipt.transactionID], saysSandbox: receipt.saysSandbox)
@@ -153,7 +153,7 @@ public struct LocalChecker: Sendable {
         case .verdict(let unknown), .tokensUnknown(let unknown): verdict = unknown
         }
         if subject.rules.hasServerAPIKey,
-            let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
+            let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.origin?.environment)
         {
             return askServerAPI(question.otherwise(verdict))
         }

@@ -19,6 +19,16 @@ extension LocalCheckerTests {
         #expect(purchases.map(\.items) == [[Item(item: "gems", quantity: 300)]])
     }
 
+    @Test(
+        "asks about a receipt of one environment there alone: in the other the id may be another customer's",
+        arguments: [("Production", "production"), ("ProductionSandbox", "sandbox"), ("Sandbox", "sandbox")])
+    func environmentAlone(origin: String, environment: String) throws {
+        let run = try check(
+            receipt(origin: origin, entry()), receipts: .serverAPI, hasKey: true, replies: [ServerAPIScript.notFound])
+        #expect(run.call == "\(environment) /inApps/v2/history/1001?sort=DESCENDING")
+        #expect(run.verdict == .retry(.noLongerFound, notBefore: nil))
+    }
+
     @Test("asks about a receipt of production's in production alone, where an app rejects the sandbox, too")
     func environmentOfReceipt() throws {
         let app = Fixture.app(sandbox: .reject, accountToken: .required)

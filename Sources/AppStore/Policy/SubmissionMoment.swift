@@ -26,6 +26,14 @@ extension Submission {
         return received(at: SubmissionMoment.moment(receivedAt, notBefore: earliest, now: now))
     }
 
+    /// The same submission, received no earlier than a moment that its evidence says. Nobody has authenticated that yet,
+    /// so it is believed up to the present only.
+    /// - Parameter isRow: Whether it waited in `retries`: a row keeps the result of its first check.
+    func received(notBefore said: Timestamp, isRow: Bool, now: Timestamp) -> Submission {
+        let earliest = min(said, now)
+        return received(notBefore: earliest, now: isRow ? earliest : now)
+    }
+
     /// The same submission, received no earlier than the purchase that it names was made. Of claims that name none
     /// nothing follows: a subscription may have been renewed since.
     /// - Parameter firstCheckedAt: Stands for a time that cannot be true, however late Apple replies. Nil if it is not

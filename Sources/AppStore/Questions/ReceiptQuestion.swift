@@ -265,7 +265,7 @@ struct ReceiptQuestion: AppleQuestion {
             // Apple refuses a receipt that it signed. Where it can be asked for its signed word, that decides. A
             // receipt that does not say where it was made may be the sandbox's.
             guard subject.rules.hasServerAPIKey,
-                let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
+                let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.origin?.environment)
             else {
                 let mayBeSandboxes = rejection.reason == .environmentNotAllowed && receipt.origin != .production
                 guard !mayBeSandboxes, let purchase = claimed(in: receipt) else { return .verdict(doubt) }

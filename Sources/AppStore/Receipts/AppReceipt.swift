@@ -11,9 +11,6 @@ public import Contract
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0: who made the receipt.
     public let origin: ReceiptOrigin?
-    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts name their
-    /// environment in several ways.
-    var serverAPIEnvironment: Environment? { origin == .production ? .production : nil }
     /// Attribute 2: the app it belongs to.
     public let bundleID: BundleID?
     /// Attribute 12: when it was made; its certificates are to be valid then.
@@ -81,7 +78,8 @@ public enum ReceiptOrigin: Hashable, Sendable {
             }
     }
 
-    /// The environment of its purchases; nil where Apple has none of that name.
+    /// The environment of its purchases; nil where Apple has none of that name, so that both are asked. Each counts
+    /// its transactions by itself, so another customer's purchase may have the same id in the other one.
     var environment: Environment? {
         switch self {
         case .production: .production

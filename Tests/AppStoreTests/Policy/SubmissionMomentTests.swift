@@ -31,6 +31,16 @@ struct SubmissionMomentTests {
         #expect(SubmissionMoment.moment(Timestamp(milliseconds: 0), notBefore: made, now: early) == made)
     }
 
+    @Test("What evidence says of a time to come counts for nothing while nobody has authenticated it")
+    func ahead() {
+        for isRow in [false, true] {
+            let submission = Fixture.submission(receivedAt: made)
+            #expect(submission.received(notBefore: now, isRow: isRow, now: made).receivedAt == made)
+            let slow = Fixture.submission(receivedAt: made.advanced(by: .seconds(-60)))
+            #expect(slow.received(notBefore: now, isRow: isRow, now: made).receivedAt == made)
+        }
+    }
+
     /// A period of 30 days that was bought now.
     private let period = Fixture.purchase(
         "1001", product: "vip", expiresAt: Fixture.now.advanced(by: .seconds(30 * 86_400)))
