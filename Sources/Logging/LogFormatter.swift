@@ -44,7 +44,8 @@ enum LogFormatter {
             escape(field.name, quote: false, to: &text)
             text += "="
             let value = field.value.description
-            let plain = !value.isEmpty && value.allSatisfy { $0 != " " && $0 != "\"" && $0 != "=" }
+            // Character by character a mark above a blank would hide it.
+            let plain = !value.isEmpty && value.unicodeScalars.allSatisfy { $0 != " " && $0 != "\"" && $0 != "=" }
             if !plain { text += "\"" }
             escape(value, quote: !plain, to: &text)
             if !plain { text += "\"" }
@@ -71,7 +72,8 @@ enum LogFormatter {
         text += "\":" + number
     }
 
-    /// Appends with control characters escaped as in JSON, so that no value can break a line or steer a terminal.
+    /// Appends with control and format characters escaped as in JSON, so that no value can break a line, steer a
+    /// terminal or show its text in another order.
     private static func escape(_ value: String, quote: Bool, to text: inout String) {
         for scalar in value.unicodeScalars {
             switch scalar {
@@ -80,17 +82,22 @@ enum LogFormatter {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || isSeparator(scalar):
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case " "..."~": text.unicodeScalars.append(scalar)
+            case _ where breaksLines(scalar):
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
             default: text.unicodeScalars.append(scalar)
             }
         }
     }
 
-    /// U+2028 and U+2029, which some readers take for line breaks.
-    private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value == 0x2028 || scalar.value == 0x2029
+    private static func breaksLines(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }
 

@@ -38,7 +38,7 @@ struct LogFormatterTests {
         arguments: [
             "\"quoted\" \\ back", "line\nbreak\r\ttab", "\u{0}\u{1}\u{1F}\u{7F}\u{9B}", "\u{2028}\u{2029}",
             "émoji 🎮 \u{301}",
-            "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "",
+            "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "", "\u{202E}\u{200B}\u{FEFF}\u{E0001}",
         ])
     func anyValue(value: String) throws {
         let bytes = LogFormatter.json(line(value, [("field", .text(value)), (value + "name", "x")]))
@@ -67,6 +67,16 @@ struct LogFormatterTests {
             String(decoding: bytes, as: UTF8.self)
                 == #"2023-11-14T22:13:20.250Z info worker: Submission granted a=plain b="two words" c="" d="\u001b[2J\n\"""#
                 + "\n")
+    }
+
+    @Test("Signs that turn or hide text are shown as what they are, and a mark hides no blank or quote")
+    func signs() {
+        let fields: [(name: String, value: LogValue)] = [
+            ("a", "x\u{202E}y\u{200B}\u{E0001}"), ("b", "two \u{301}words"), ("c", "\"\u{301}"),
+        ]
+        #expect(
+            String(decoding: LogFormatter.text(line("m", fields)), as: UTF8.self).hasSuffix(
+                #": m a=x\u202ey\u200b\udb40\udc01 b="two \#u{301}words" c="\"\#u{301}""# + "\n"))
     }
 
     @Test("A long message is cut")
