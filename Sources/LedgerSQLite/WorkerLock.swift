@@ -44,8 +44,9 @@ enum WorkerLock {
         _ path: String, _ files: inout [FileIdentity: File]
     ) throws(LedgerError) -> FileIdentity {
         if let known = try? FileIdentity(path: path), files[known] != nil { return known }
-        // The mode that SQLite gives a file; the user's mask narrows it.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        // It holds players' evidence and is not for everybody. The user's mask narrows the mode, and SQLite gives its
+        // other files the same.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
         var status = stat()
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw failure(path) }
         let identity = FileIdentity(status)

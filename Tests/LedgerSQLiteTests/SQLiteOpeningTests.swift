@@ -1,6 +1,7 @@
 import CSQLite
 import Contract
 import FoundationEssentials
+import Glibc
 import Ledger
 import LedgerConformance
 import Testing
@@ -95,6 +96,15 @@ import Testing
         let database = try SQLiteLedger(file.configuration).database
         #expect(try database.text("PRAGMA journal_mode") == "wal")
         #expect(try database.number("PRAGMA synchronous") == 2)
+    }
+
+    @Test("Other users of the host cannot read the ledger's files", arguments: ["", "-wal", "-shm"])
+    func mode(suffix: String) throws {
+        try SQLiteLedger.migrate(file.configuration)
+        let ledger = try SQLiteLedger(file.configuration)
+        #expect(try ledger.group() == nil)
+        var status = stat()
+        #expect(stat(file.path + suffix, &status) == 0 && status.st_mode & 0o007 == 0)
     }
 
     @Test("A place that can have no ledger is named with what is wrong", arguments: ["folder", "link", "nowhere"])

@@ -29,6 +29,7 @@ public enum GrantorProgram {
         // says how that ended.
         signal(SIGPIPE, SIG_IGN)
         fillStandardDescriptors()
+        forbidCoreFiles()
         do throws(CryptographicLibrary.Unusable) {
             try CryptographicLibrary.check()
         } catch {
@@ -38,6 +39,12 @@ public enum GrantorProgram {
         let status = program.run(
             arguments, context: .process(), output: StandardOutput.write, errors: StandardOutput.writeError)
         exit(status.rawValue)
+    }
+
+    /// A crash leaves no core file (core(5)): it would hold secrets, keys and players' evidence.
+    static func forbidCoreFiles() {
+        var none = rlimit()
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 
     /// Gives closed standard descriptors to `/dev/null`. Otherwise the next opened file gets their numbers, such as the

@@ -1,4 +1,5 @@
 import CLibcrypto
+import Glibc
 import Testing
 
 @testable import Commands
@@ -11,5 +12,15 @@ struct GrantorProgramTests {
             GrantorProgram.main(["--version"])
         }
         await #expect(processExitsWith: .success) { GrantorProgram.main(["--version"]) }
+    }
+
+    @Test("A process that ends by a signal leaves no core file")
+    func coreFiles() async {
+        await #expect(processExitsWith: .success) {
+            let resource = __rlimit_resource_t(RLIMIT_CORE.rawValue)
+            var limit = rlimit()
+            GrantorProgram.forbidCoreFiles()
+            #expect(getrlimit(resource, &limit) == 0 && limit.rlim_cur == 0 && limit.rlim_max == 0)
+        }
     }
 }
