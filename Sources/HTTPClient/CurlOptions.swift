@@ -64,8 +64,7 @@ extension CurlOptions {
     }
 
     private func applySecurity(_ configuration: HTTPClientConfiguration) throws(CurlFailure) {
-        // An endpoint has checked that plain HTTP stays on this host.
-        try set(CURLOPT_PROTOCOLS_STR, "https,http")
+        try set(CURLOPT_PROTOCOLS_STR, "https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
