@@ -34,7 +34,7 @@ extension PostgresLedger {
         let start = Instant.now
         let taken = try takeSample(now: now)
         guard isLocked else { return taken }
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement("UPDATE measure SET (\(SampleColumns.written.list)) = (\(SampleColumns.written.values))")
             {
                 SampleColumns.write(taken, took: (Instant.now - start).milliseconds, to: &$0)
@@ -247,7 +247,7 @@ extension PostgresLedger {
     /// No row waits for longer than the longest delay, unless a clock was ahead: then it is due by the end of it. The
     /// next sample finds the rest.
     private func cap(now: Timestamp) throws(PostgresFailure) {
-        _ = try connection.run(
+        try connection.run(
             ["retries", "outbox"].map { table in
                 PostgresStatement(
                     """

@@ -118,7 +118,7 @@ extension PostgresLedger: LedgerOperator {
     func add(
         _ kind: OperatorAction.Kind, _ note: OperatorNote, on key: SubmissionKey?
     ) throws(PostgresFailure) {
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement(
                 "INSERT INTO operator_actions (\(ActionColumns.written.list)) VALUES (\(ActionColumns.written.values))"
             ) { ActionColumns.write(kind, note, on: key, to: &$0) })
@@ -185,7 +185,7 @@ extension PostgresLedger: LedgerOperator {
                 try conclude(&planner, told, partitions: partitions, now: now)
                 guard let outcome = planner.results().first?.ofAbandoned else {
                     // Another session has answered meanwhile. This transaction is rolled back, and that answer is read.
-                    throw .server(state: "40001", message: "another session answers the submission", statement: 0)
+                    throw .again("another session answers the submission")
                 }
                 guard !outcome.isHeld else { return [outcome] }
                 outcomes.append(outcome)

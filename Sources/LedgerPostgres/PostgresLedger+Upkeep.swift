@@ -44,7 +44,7 @@ extension PostgresLedger {
             let faulty = GrantImport.refusedForNothing(grants, found)
             try table.explain(faulty, partitions: numbers)
             guard faulty.isEmpty else {
-                throw .server(state: "40001", message: "a grant is refused, and no row has its keys", statement: 0)
+                throw .again("a grant is refused, and no row has its keys")
             }
             return found.compactMap(\.self)
         }
@@ -120,7 +120,7 @@ extension PostgresLedger {
             columns.submission(key)
             columns.text(pseudonyms.of(key.submissionID))
         }
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement(
                 """
                 UPDATE operator_actions SET submission_id = n, reason = '\(FoundErasure.reason)'

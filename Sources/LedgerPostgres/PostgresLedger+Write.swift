@@ -161,7 +161,7 @@ extension PostgresLedger {
             try AnswerTable(connection: connection).insert(answers, partitions: partitions))
         var statements = RetryTable.changes(writes, partitions: partitions, now: now)
         statements += OutboxTable.insertion(writes.outbox, now: now)
-        if !statements.isEmpty { _ = try connection.run(statements) }
+        if !statements.isEmpty { try connection.run(statements) }
         return writes
     }
 }

@@ -282,7 +282,7 @@ public final class PostgresLedger: LedgerConnection {
             let askedAt = WallClock.milliseconds
             let results = try connection.run([PostgresStatement(begin), configuration.look])
             let value = try body(try present(results[1], askedAt: askedAt))
-            _ = try connection.run(PostgresStatement(keeps(value) ? "COMMIT" : "ROLLBACK"))
+            try connection.run(PostgresStatement(keeps(value) ? "COMMIT" : "ROLLBACK"))
             return value
         } catch {
             try? connection.rollBack()

@@ -191,7 +191,7 @@ final class Working<Value: Sendable>: Sendable {
             ownership: Samples.ownership(), key: .pending(ClaimDigest(of: submission)), delay: 0, stub: nil)
         #expect(try ledger.owe([entry]) == [true])
         try other.run("BEGIN")
-        _ = try other.run(OutboxTable.insertion([NewOutboxRow(entry)], now: Samples.later(1)))
+        try other.run(OutboxTable.insertion([NewOutboxRow(entry)], now: Samples.later(1)))
         let request = OutboxRequest(target: .topic(.pending), limit: 9)
         #expect(try ledger.takeOutbox([request]).isEmpty, "it would tell of the row as it was")
         try other.run("COMMIT")

@@ -30,6 +30,9 @@ enum PostgresFailure: Error, Hashable, Sendable {
     /// and can yet be lost. The next commit that writes waits for this one, too, and a take-over is one.
     case unknownCommit
 
+    /// A conflict that the server does not see: the transaction is worth another try.
+    static func again(_ message: String) -> PostgresFailure { .server(state: "40001", message: message, statement: 0) }
+
     /// Whether the database refuses a value: the same transaction without it can succeed.
     ///
     /// State 54000 is a key that no page of an index can hold. State 23505 is none of a value's: the keys of all

@@ -130,7 +130,7 @@ struct AnswerTable {
         guard !sequences.isEmpty else { return }
         var columns = PostgresColumns(types: [.integer])
         for sequence in sequences { columns.integer(sequence) }
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement("DELETE FROM answers WHERE sequence = ANY($1::bigint[])") { columns.add(to: &$0) })
     }
 

@@ -28,7 +28,7 @@ struct DecidedRows {
     func rows(_ query: DecidedQuery) throws(PostgresFailure) -> [DecidedRow] {
         guard let table = query.table else { return [] }
         let (sql, parameters) = Self.statement(query, of: table)
-        _ = try connection.run(PostgresStatement("SET LOCAL plan_cache_mode = force_custom_plan"))
+        try connection.run(PostgresStatement("SET LOCAL plan_cache_mode = force_custom_plan"))
         return try connection.run(PostgresStatement(sql, parameters)).rows.map { row in
             table == .grants ? GrantColumns.decided(row) : AnswerColumns.decided(row)
         }

@@ -27,11 +27,11 @@ struct GrantTable {
 
     /// Tries grants again that were refused although no row has their keys. Other rows have their numbers: the sequence
     /// is behind its table, as in a copy without sequences. The server says so once no other key may be in the way.
-    /// - Throws: `40001` where one is added: a number that is free is found by another try.
+    /// - Throws: `.again` where one is added: a number that is free is found by another try.
     func explain(_ refused: [NewGrant], partitions: [TopicPartition: Int64]) throws(PostgresFailure) {
         guard try insert(refused, partitions: partitions, arbiter: "(transaction_id, environment)").contains(true)
         else { return }
-        throw .server(state: "40001", message: "a number of grants came again", statement: 0)
+        throw .again("a number of grants came again")
     }
 
     /// The fast path of a write: one statement that is its own transaction. A grant is added unless its partition
@@ -168,7 +168,7 @@ struct GrantTable {
             columns.text(grant.userID)
             columns.text(grant.orderID)
         }
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement(
                 """
                 UPDATE grants SET submission_id = s, user_id = u, order_id = o, traceparent = NULL

@@ -24,7 +24,7 @@ struct GroupTable {
     }
 
     private func run(_ conflict: String, _ group: ConsumerGroup) throws(PostgresFailure) {
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement(
                 """
                 INSERT INTO consumer_group (one, \(GroupColumns.written.list)) VALUES (1, \(GroupColumns.written.values))

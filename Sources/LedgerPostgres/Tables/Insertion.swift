@@ -52,6 +52,7 @@ enum HashedIndex {
 
 extension PostgresConnection {
     /// Runs one statement in its own round trip.
+    @discardableResult
     func run(_ statement: PostgresStatement) throws(PostgresFailure) -> PostgresResult { try run([statement])[0] }
 }
 

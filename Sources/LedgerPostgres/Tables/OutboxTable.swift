@@ -7,7 +7,7 @@ struct OutboxTable {
 
     /// Adds rows, or leaves those that are there.
     func insert(_ rows: [NewOutboxRow], now: Timestamp) throws(PostgresFailure) {
-        for statement in Self.insertion(rows, now: now) { _ = try connection.run(statement) }
+        for statement in Self.insertion(rows, now: now) { try connection.run(statement) }
     }
 
     /// Statements that add rows, or leave those that are there. If a worker is publishing a waiting submission's row,

@@ -76,7 +76,7 @@ struct OwnershipTable {
 
     /// The number of a row that stands for no partition of Kafka's; made where there is none.
     func number(making partition: TopicPartition) throws(PostgresFailure) -> [TopicPartition: Int64] {
-        _ = try connection.run(Self.make(partition))
+        try connection.run(Self.make(partition))
         return try numbers([partition])
     }
 
@@ -86,7 +86,7 @@ struct OwnershipTable {
     func lock(_ topics: Set<String>) throws(PostgresFailure) {
         var columns = PostgresColumns(types: [.text])
         for topic in topics.sorted() { columns.text(topic) }
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement(
                 "SELECT 1 FROM partitions WHERE topic = ANY ($1::text[]) \(Self.order) FOR NO KEY UPDATE"
             ) { columns.add(to: &$0) })
@@ -222,14 +222,14 @@ struct OwnershipTable {
         let refused = try refused(Set(committed.keys)).sorted()
         // Also for a topic whose committed partitions are all known: another partition of it may stop the workers.
         for topic in Set(committed.keys.map(\.topic)).sorted() {
-            _ = try connection.run(
+            try connection.run(
                 PostgresStatement(
                     "UPDATE partitions SET next_offset = 0 WHERE topic = $1::text AND \(PartitionColumns.isRefused)"
                 ) { $0.text(topic) })
         }
         for partition in refused {
             guard let offset = committed[partition] else { continue }
-            _ = try connection.run([Self.make(partition), Self.start(partition, at: offset)])
+            try connection.run([Self.make(partition), Self.start(partition, at: offset)])
         }
     }
 
@@ -243,7 +243,7 @@ struct OwnershipTable {
             WHERE NOT \(PartitionColumns.isImport)
             """
         let locked = PostgresStatement("SELECT 1 FROM partitions \(Self.order) FOR UPDATE")
-        _ = try connection.run([locked, PostgresStatement(all)] + committed.sorted { $0.key < $1.key }.map(Self.start))
+        try connection.run([locked, PostgresStatement(all)] + committed.sorted { $0.key < $1.key }.map(Self.start))
     }
 
     private static func start(_ partition: TopicPartition, at offset: Int64) -> PostgresStatement {
@@ -265,7 +265,7 @@ struct OwnershipTable {
         ) { $0.partition(passed.partition) }
         let next = try connection.run(locked).first.flatMap { PartitionColumns.next($0) }
         guard next == passed.offsets.lowerBound else { return .standsAt(next) }
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement(
                 """
                 UPDATE partitions SET

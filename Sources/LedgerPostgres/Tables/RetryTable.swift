@@ -255,7 +255,7 @@ struct RetryTable {
     /// - Returns: How many the submission has.
     func makeDue(_ key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> Int {
         let count = try connection.ask(all(of: [key]))[key]?.known.count ?? 0
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement(
                 """
                 UPDATE retries SET due_at = $3::bigint, takings = 0

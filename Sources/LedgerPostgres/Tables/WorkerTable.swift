@@ -35,7 +35,7 @@ struct WorkerTable {
     }
 
     func forget(_ worker: WorkerSign) throws(PostgresFailure) {
-        _ = try connection.run(
+        try connection.run(
             PostgresStatement("DELETE FROM workers WHERE id = $1::bigint") { $0.integer(worker.id) })
     }
 }
