@@ -101,32 +101,28 @@ extension PostgresLedger {
 
     private func countActions(_ keys: [SubmissionKey]) throws(PostgresFailure) -> Int {
         guard !keys.isEmpty else { return 0 }
-        var columns = PostgresColumns(types: [.text, .text])
-        for key in keys { columns.submission(key) }
         let statement = PostgresStatement(
             """
             SELECT count(*) FROM unnest($1::text[], $2::text[]) AS asked (s, a)
             JOIN operator_actions ON \(HashedIndex.condition("submission_id", "s")) AND app = a
-            """
-        ) { columns.add(to: &$0) }
+            """, each: keys, [.text, .text]
+        ) { $1.submission($0) }
         return try connection.run(statement).first?.int(0) ?? 0
     }
 
     /// A reason may name a person, so it goes, too.
     private func renameActions(_ keys: [SubmissionKey], _ pseudonyms: Pseudonyms) throws(PostgresFailure) {
         guard !keys.isEmpty else { return }
-        var columns = PostgresColumns(types: [.text, .text, .text])
-        for key in keys {
-            columns.submission(key)
-            columns.text(pseudonyms.of(key.submissionID))
-        }
         try connection.run(
             PostgresStatement(
                 """
                 UPDATE operator_actions SET submission_id = n, reason = '\(FoundErasure.reason)'
                 FROM unnest($1::text[], $2::text[], $3::text[]) AS given (s, a, n)
                 WHERE \(HashedIndex.condition("submission_id", "s")) AND app = a
-                """
-            ) { columns.add(to: &$0) })
+                """, each: keys, [.text, .text, .text]
+            ) { key, row in
+                row.submission(key)
+                row.text(pseudonyms.of(key.submissionID))
+            })
     }
 }

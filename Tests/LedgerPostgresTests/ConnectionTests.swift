@@ -39,25 +39,29 @@ import Testing
     func columns() throws {
         let connection = try connect()
         let sql = """
-            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bytea[]) WITH ORDINALITY
+            SELECT *, $4::bigint FROM unnest($1::bigint[], $2::text[], $3::bytea[]) WITH ORDINALITY
             """
-        var columns = PostgresColumns(types: [.integer, .text, .blob])
-        for number in 0..<1000 as Range<Int64> {
-            if number % 3 == 0 { columns.null() } else { columns.integer(number) }
-            columns.text(number % 5 == 0 ? nil : number % 7 == 0 ? "" : "row \(number)")
-            if number % 11 == 0 { columns.null() } else { columns.blob([UInt8(number % 256)]) }
+        func run(_ numbers: Range<Int64>) throws -> PostgresResult? {
+            let types: [PostgresColumn.Element] = [.integer, .text, .blob]
+            let statement = PostgresStatement(sql, each: numbers, types) { number, row in
+                if number % 3 == 0 { row.null() } else { row.integer(number) }
+                row.text(number % 5 == 0 ? nil : number % 7 == 0 ? "" : "row \(number)")
+                if number % 11 == 0 { row.null() } else { row.blob([UInt8(number % 256)]) }
+            } rest: {
+                $0.integer(numbers.upperBound)
+            }
+            return try connection.run([statement]).first
         }
-        let result = try connection.run(sql) { columns.add(to: &$0) }
+        let result = try run(0..<1000)
         #expect(result?.rowCount == 1000 && result?.affected == 1000)
         for (number, row) in zip(0..<1000 as Range<Int64>, try #require(result).rows) {
-            #expect(row.integer(3) == number + 1)
+            #expect(row.integer(3) == number + 1 && row.integer(4) == 1000)
             #expect(row.isNull(0) == (number % 3 == 0) && row.integer(0) == (number % 3 == 0 ? 0 : number))
             #expect(row.optionalText(1) == (number % 5 == 0 ? nil : number % 7 == 0 ? "" : "row \(number)"))
             #expect(row.isNull(2) == (number % 11 == 0))
             #expect(row.blob(2) == (number % 11 == 0 ? [] : [UInt8(number % 256)]))
         }
-        let none = try connection.run(sql) { PostgresColumns(types: [.integer, .text, .blob]).add(to: &$0) }
-        #expect(none?.rowCount == 0)
+        #expect(try run(0..<0)?.rowCount == 0)
     }
 
     @Test("Megabytes go both ways in one run, although the server stops reading while its answers wait")

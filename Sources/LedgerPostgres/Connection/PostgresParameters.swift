@@ -17,6 +17,23 @@ struct PostgresStatement: Sendable {
         self.sql = sql
         self.parameters = parameters
     }
+
+    /// A statement on rows: its first parameters are the arrays of their columns.
+    /// - Parameters:
+    ///   - types: One for each value of a row; at least one.
+    ///   - write: Gives the values of one element's row.
+    ///   - rest: Gives the parameters behind the arrays.
+    init<Element>(
+        _ sql: String, each elements: some Sequence<Element>, _ types: [PostgresColumn.Element],
+        _ write: (Element, inout PostgresColumns) -> Void, rest: (inout PostgresParameters) -> Void = { _ in }
+    ) {
+        var columns = PostgresColumns(types: types)
+        for element in elements { write(element, &columns) }
+        self.init(sql) {
+            columns.add(to: &$0)
+            rest(&$0)
+        }
+    }
 }
 
 /// Gathers a statement's values, left to right, in PostgreSQL's binary form.
@@ -120,9 +137,6 @@ struct PostgresColumns: Sendable {
     private var columns: [PostgresColumn]
     /// The column of the next value.
     private var next = 0
-
-    /// Values of a row.
-    var count: Int { columns.count }
 
     /// - Parameter types: One for each value of a row; at least one.
     init(types: [PostgresColumn.Element]) { columns = types.map { PostgresColumn($0) } }

@@ -11,14 +11,12 @@ struct AnswerTable {
 
     /// The answers to some submissions.
     func all(of keys: [SubmissionKey]) -> PostgresQuestion<FoundAnswers> {
-        var columns = PostgresColumns(types: [.text, .text])
-        for key in keys { columns.submission(key) }
         let statement = PostgresStatement(
             """
             SELECT \(AnswerColumns.shown) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
             JOIN answers ON answers.submission_id = a AND answers.app = b \(AnswerColumns.joins)
-            """
-        ) { columns.add(to: &$0) }
+            """, each: keys, [.text, .text]
+        ) { $1.submission($0) }
         return PostgresQuestion(statement) { Self.found([$0]) }
     }
 
@@ -38,18 +36,22 @@ struct AnswerTable {
     /// - Returns: Whether each is new.
     func insert(_ answers: [NewAnswer], partitions: [TopicPartition: Int64]) throws(PostgresFailure) -> [Bool] {
         guard !answers.isEmpty else { return [] }
-        var replaced = PostgresColumns(types: [.text, .text])
-        for new in answers where new.replaces { replaced.submission(new.answer.claimant.submissionKey) }
-        var columns = PostgresColumns(types: AnswerColumns.written.elements)
-        for new in answers.sorted(by: { $0.answer.claimant.submissionKey < $1.answer.claimant.submissionKey }) {
-            let partition = partitions[new.answer.origin.topicPartition] ?? 0
-            AnswerColumns.write(new.answer, partition: partition, to: &columns)
-        }
         var statements = [
-            PostgresStatement("\(Self.insertion) RETURNING submission_id, app") { columns.add(to: &$0) }
+            PostgresStatement(
+                "\(Self.insertion) RETURNING submission_id, app",
+                each: answers.sorted { $0.answer.claimant.submissionKey < $1.answer.claimant.submissionKey },
+                AnswerColumns.written.elements
+            ) { new, row in
+                let partition = partitions[new.answer.origin.topicPartition] ?? 0
+                AnswerColumns.write(new.answer, partition: partition, to: &row)
+            }
         ]
-        if answers.contains(where: \.replaces) {
-            statements.insert(PostgresStatement(Self.removal) { replaced.add(to: &$0) }, at: 0)
+        let replacing = answers.filter(\.replaces)
+        if !replacing.isEmpty {
+            let removal = PostgresStatement(Self.removal, each: replacing, [.text, .text]) {
+                $1.submission($0.answer.claimant.submissionKey)
+            }
+            statements.insert(removal, at: 0)
         }
         guard let result = try connection.run(statements).last else { return answers.map { _ in false } }
         let new = Set(result.rows.map { SubmissionKey(bundleID: $0.identifier(1), submissionID: $0.identifier(0)) })
@@ -104,14 +106,12 @@ struct AnswerTable {
     /// The failures among some submissions. None of them is deleted for its age before the transaction ends.
     func failures(among keys: [SubmissionKey]) throws(PostgresFailure) -> Set<SubmissionKey> {
         guard !keys.isEmpty else { return [] }
-        var columns = PostgresColumns(types: [.text, .text])
-        for key in keys { columns.submission(key) }
         let statement = PostgresStatement(
             """
             SELECT answers.submission_id, answers.app FROM unnest($1::text[], $2::text[]) AS asked (a, b)
             JOIN answers ON answers.submission_id = a AND answers.app = b WHERE reason IS NOT NULL
-            """
-        ) { columns.add(to: &$0) }
+            """, each: keys, [.text, .text]
+        ) { $1.submission($0) }
         let lock = PostgresStatement("SELECT pg_advisory_xact_lock_shared(\(Self.ageLock))")
         let result = try connection.run([lock, statement]).last
         return Set(
@@ -128,10 +128,10 @@ struct AnswerTable {
 
     func delete(_ sequences: [Int64]) throws(PostgresFailure) {
         guard !sequences.isEmpty else { return }
-        var columns = PostgresColumns(types: [.integer])
-        for sequence in sequences { columns.integer(sequence) }
         try connection.run(
-            PostgresStatement("DELETE FROM answers WHERE sequence = ANY($1::bigint[])") { columns.add(to: &$0) })
+            PostgresStatement("DELETE FROM answers WHERE sequence = ANY($1::bigint[])", each: sequences, [.integer]) {
+                $1.integer($0)
+            })
     }
 
     /// Failures, or repeats. Both share a statement where an id is looked for.

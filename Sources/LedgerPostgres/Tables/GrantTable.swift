@@ -149,33 +149,28 @@ struct GrantTable {
     }
 
     private static func insertion(_ products: [StoredProduct: Int64]) -> PostgresStatement {
-        var columns = PostgresColumns(types: ProductColumns.written.elements)
-        for (product, number) in products.sorted(by: { $0.value < $1.value }) {
-            ProductColumns.write(product, number: number, to: &columns)
-        }
-        return PostgresStatement(ProductColumns.written.insertion(into: "products", key: "number")) {
-            columns.add(to: &$0)
-        }
+        PostgresStatement(
+            ProductColumns.written.insertion(into: "products", key: "number"),
+            each: products.sorted { $0.value < $1.value }, ProductColumns.written.elements
+        ) { ProductColumns.write($0.key, number: $0.value, to: &$1) }
     }
 
     /// Replaces the ids of a person. Workers and operators have no right to it.
     func erase(_ grants: [ErasedGrant]) throws(PostgresFailure) {
         guard !grants.isEmpty else { return }
-        var columns = PostgresColumns(types: [.integer, .text, .text, .text])
-        for grant in grants {
-            columns.integer(grant.place)
-            columns.text(grant.submissionID)
-            columns.text(grant.userID)
-            columns.text(grant.orderID)
-        }
         try connection.run(
             PostgresStatement(
                 """
                 UPDATE grants SET submission_id = s, user_id = u, order_id = o, traceparent = NULL
                 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS given (place, s, u, o)
                 WHERE sequence = place
-                """
-            ) { columns.add(to: &$0) })
+                """, each: grants, [.integer, .text, .text, .text]
+            ) { grant, row in
+                row.integer(grant.place)
+                row.text(grant.submissionID)
+                row.text(grant.userID)
+                row.text(grant.orderID)
+            })
     }
 
     // MARK: Reading
@@ -183,37 +178,31 @@ struct GrantTable {
     /// The rows that hold what new ones wanted.
     func holders(_ questions: [HolderQuestion]) throws(PostgresFailure) -> FoundGrants {
         guard !questions.isEmpty else { return FoundGrants() }
-        var references = PostgresColumns(types: [.text, .integer])
-        var keys = PostgresColumns(types: [.text, .integer])
-        for question in questions {
-            references.reference(question.reference)
-            guard let key = question.key else { continue }
-            keys.text(key.indexed)
-            keys.integer(key.environment.column)
-        }
         return try found([
-            Self.select("$1::text[], $2::bigint[]", "grants.transaction_id = a AND grants.environment = b", references),
+            Self.select(
+                "$1::text[], $2::bigint[]", "grants.transaction_id = a AND grants.environment = b",
+                each: questions, [.text, .integer]
+            ) { $1.reference($0.reference) },
             Self.select(
                 "$1::text[], $2::bigint[]",
-                "coalesce(grants.grant_key, grants.transaction_id) = a AND grants.environment = b", keys),
+                "coalesce(grants.grant_key, grants.transaction_id) = a AND grants.environment = b",
+                each: questions.compactMap(\.key), [.text, .integer]
+            ) { key, row in
+                row.text(key.indexed)
+                row.integer(key.environment.column)
+            },
         ])
     }
 
     func grants(of submissions: [SubmissionKey]) throws(PostgresFailure) -> FoundGrants {
         guard !submissions.isEmpty else { return FoundGrants() }
-        var columns = PostgresColumns(types: [.text, .text])
-        for submission in submissions { columns.submission(submission) }
-        return try found([
-            Self.select(
-                "$1::text[], $2::text[]", HashedIndex.condition("grants.submission_id", "a"), columns,
-                rest: "WHERE products.app = b")
-        ])
+        return try found([Self.select(of: submissions)])
     }
 
     func grants(of transactions: Set<TransactionID>) throws(PostgresFailure) -> FoundGrants {
-        var columns = PostgresColumns(types: [.text])
-        for transaction in transactions { columns.text(transaction) }
-        return try found([Self.select("$1::text[]", "grants.transaction_id = a", columns)])
+        try found([
+            Self.select("$1::text[]", "grants.transaction_id = a", each: transactions, [.text]) { $1.text($0) }
+        ])
     }
 
     func grants(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundGrants {
@@ -221,15 +210,22 @@ struct GrantTable {
     }
 
     /// Tables are joined in the written order, so the table of requested keys stands first.
-    private static func select(
-        _ arrays: String, _ condition: String, _ columns: PostgresColumns, rest: String = ""
+    private static func select<Element>(
+        _ arrays: String, _ condition: String, rest: String = "", each elements: some Sequence<Element>,
+        _ types: [PostgresColumn.Element], _ write: (Element, inout PostgresColumns) -> Void
     ) -> PostgresStatement {
         PostgresStatement(
             """
-            SELECT \(GrantColumns.shown) FROM unnest(\(arrays)) AS asked (\(columns.count == 1 ? "a" : "a, b"))
+            SELECT \(GrantColumns.shown) FROM unnest(\(arrays)) AS asked (\(types.count == 1 ? "a" : "a, b"))
             JOIN grants ON \(condition) \(GrantColumns.joins) \(rest)
-            """
-        ) { columns.add(to: &$0) }
+            """, each: elements, types, write)
+    }
+
+    private static func select(of submissions: [SubmissionKey], order: String = "") -> PostgresStatement {
+        select(
+            "$1::text[], $2::text[]", HashedIndex.condition("grants.submission_id", "a"),
+            rest: "WHERE products.app = b \(order)", each: submissions, [.text, .text]
+        ) { $1.submission($0) }
     }
 
     private func found(_ statements: [PostgresStatement]) throws(PostgresFailure) -> FoundGrants {
@@ -243,25 +239,18 @@ struct GrantTable {
     /// The apps among these of which the ledger has granted purchases, or has submissions in `retries`.
     func ours(_ apps: Set<BundleID>) throws(PostgresFailure) -> Set<BundleID> {
         guard !apps.isEmpty else { return [] }
-        var columns = PostgresColumns(types: [.text])
-        for app in apps { columns.text(app) }
         let statement = PostgresStatement(
             """
             SELECT a FROM unnest($1::text[]) AS asked (a) WHERE EXISTS (SELECT 1 FROM retries WHERE app = a)
                 OR EXISTS (SELECT 1 FROM products WHERE app = a)
-            """
-        ) { columns.add(to: &$0) }
+            """, each: apps, [.text]
+        ) { $1.text($0) }
         return Set(try connection.run(statement).rows.map { $0.identifier(0) })
     }
 
     /// The grants of some submissions, the newest first.
     func all(of submissions: [SubmissionKey]) -> PostgresQuestion<[SubmissionKey: KnownRows<GrantRow>]> {
-        var columns = PostgresColumns(types: [.text, .text])
-        for submission in submissions { columns.submission(submission) }
-        let statement = Self.select(
-            "$1::text[], $2::text[]", HashedIndex.condition("grants.submission_id", "a"), columns,
-            rest: "WHERE products.app = b ORDER BY grants.sequence DESC")
-        return PostgresQuestion(statement) { result in
+        PostgresQuestion(Self.select(of: submissions, order: "ORDER BY grants.sequence DESC")) { result in
             KnownRows.bySubmission(result, GrantColumns.self) { GrantColumns.grant($0) }
         }
     }

@@ -104,12 +104,6 @@ struct ListPage<Row> {
 
     /// One statement for this page and others of its form. Each row says in its last column whose it is.
     fileprivate func statement(with pages: [Self]) -> PostgresStatement {
-        var columns = PostgresColumns(types: [.integer, .integer] + values.map { _ in .text })
-        for page in pages {
-            columns.integer(page.before)
-            columns.integer(page.limit)
-            for value in page.values { columns.text(value) }
-        }
         let arrays = values.indices.map { ", $\($0 + 3)::text[]" }.joined()
         let names = values.indices.map { "value_\($0), " }.joined()
         return PostgresStatement(
@@ -117,8 +111,12 @@ struct ListPage<Row> {
             SELECT page.*, asked.place
             FROM unnest($1::bigint[], $2::bigint[]\(arrays)) WITH ORDINALITY AS asked (before, most, \(names)place)
             CROSS JOIN LATERAL (\(sql(before: "asked.before", limit: "asked.most") { "asked.value_\($0)" })) AS page
-            """
-        ) { columns.add(to: &$0) }
+            """, each: pages, [.integer, .integer] + values.map { _ in .text }
+        ) { page, row in
+            row.integer(page.before)
+            row.integer(page.limit)
+            for value in page.values { row.text(value) }
+        }
     }
 
     /// Which pages are asked for together: indices of an array, with each page with a plan of its own alone and last.

@@ -29,25 +29,21 @@ struct OutboxTable {
         }
         var statements: [PostgresStatement] = []
         if !others.isEmpty {
-            let columns = columns(others, now: now)
+            let insertion = OutboxColumns.written.insertion(into: "outbox", key: "key")
             statements.append(
-                PostgresStatement(OutboxColumns.written.insertion(into: "outbox", key: "key")) { columns.add(to: &$0) })
+                PostgresStatement(insertion, each: others, OutboxColumns.written.elements) {
+                    OutboxColumns.write($0, now: now, to: &$1)
+                })
         }
         if !waiting.isEmpty {
-            let columns = columns(waiting, now: now)
             statements.append(
-                PostgresStatement(telling) {
-                    columns.add(to: &$0)
+                PostgresStatement(telling, each: waiting, OutboxColumns.written.elements) {
+                    OutboxColumns.write($0, now: now, to: &$1)
+                } rest: {
                     $0.time(now)
                 })
         }
         return statements
-    }
-
-    private static func columns(_ rows: [NewOutboxRow], now: Timestamp) -> PostgresColumns {
-        var columns = PostgresColumns(types: OutboxColumns.written.elements)
-        for row in rows { OutboxColumns.write(row, now: now, to: &columns) }
-        return columns
     }
 
     /// Adds rows about submissions that wait; the parameter behind them is the present moment.
@@ -148,13 +144,7 @@ struct OutboxTable {
     private func lease(
         _ rendered: [Int64], puttingOff others: [Int64], deleting ended: [Int64], until: Timestamp
     ) throws(PostgresFailure) -> [Int64: Int64] {
-        var columns = PostgresColumns(types: [.integer, .integer])
-        for (sequences, isRendered) in [(rendered, Int64(1)), (others, 0)] {
-            for sequence in sequences {
-                columns.integer(sequence)
-                columns.integer(isRendered)
-            }
-        }
+        let rows = rendered.map { ($0, Int64(1)) } + others.map { ($0, 0) }
         let lease = PostgresStatement(
             """
             UPDATE outbox SET
@@ -163,16 +153,16 @@ struct OutboxTable {
                 attempts = CASE WHEN rendered = 1 THEN attempts ELSE attempts + 1 END
             FROM unnest($1::bigint[], $2::bigint[]) AS given (s, rendered)
             WHERE sequence = s RETURNING sequence, lease
-            """
-        ) {
-            columns.add(to: &$0)
+            """, each: rows, [.integer, .integer]
+        ) { given, row in
+            row.integer(given.0)
+            row.integer(given.1)
+        } rest: {
             $0.time(until)
         }
-        var over = PostgresColumns(types: [.integer])
-        for sequence in ended { over.integer(sequence) }
-        let deletion = PostgresStatement("DELETE FROM outbox WHERE sequence = ANY ($1::bigint[])") {
-            over.add(to: &$0)
-        }
+        let deletion = PostgresStatement(
+            "DELETE FROM outbox WHERE sequence = ANY ($1::bigint[])", each: ended, [.integer]
+        ) { $1.integer($0) }
         let results = try connection.run(ended.isEmpty ? [lease] : [lease, deletion])
         return Dictionary(
             results[0].rows.map { ($0.integer(0), $0.integer(1)) }, uniquingKeysWith: { first, _ in first })
@@ -187,9 +177,7 @@ struct OutboxTable {
         var published: [OutboxLease] = []
         func endPublished() {
             guard !published.isEmpty else { return }
-            var columns = PostgresColumns(types: [.text, .text, .integer])
-            for lease in published { columns.lease(lease) }
-            statements.append(PostgresStatement(end) { columns.add(to: &$0) })
+            statements.append(PostgresStatement(end, each: published, [.text, .text, .integer]) { $1.lease($0) })
             published = []
         }
         for report in reports.sorted(by: { $0.lease.key.text < $1.lease.key.text }) {
@@ -277,14 +265,12 @@ struct OutboxTable {
     /// In the order of the keys.
     func rows(_ keys: [OutboxKey]) throws(PostgresFailure) -> [OutboxRow] {
         guard !keys.isEmpty else { return [] }
-        var columns = PostgresColumns(types: [.text])
-        for key in keys { columns.text(key.text) }
         let statement = PostgresStatement(
             """
             SELECT \(OutboxColumns.shown) FROM unnest($1::text[]) WITH ORDINALITY AS asked (k, place)
             JOIN outbox ON key = k ORDER BY place
-            """
-        ) { columns.add(to: &$0) }
+            """, each: keys, [.text]
+        ) { $1.text($0.text) }
         return try rows(statement)
     }
 

@@ -47,17 +47,15 @@ struct OwnershipTable {
     func numbers(_ partitions: Set<TopicPartition>) throws(PostgresFailure) -> [TopicPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
         let partitions = partitions.sorted()
-        var columns = PostgresColumns(types: [.integer, .text, .integer])
-        for (place, partition) in partitions.enumerated() {
-            columns.integer(place)
-            columns.partition(partition)
-        }
         let statement = PostgresStatement(
             """
             SELECT place, number FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS asked (place, t, p)
             JOIN partitions ON topic = t AND partition = p
-            """
-        ) { columns.add(to: &$0) }
+            """, each: partitions.enumerated(), [.integer, .text, .integer]
+        ) { partition, row in
+            row.integer(partition.offset)
+            row.partition(partition.element)
+        }
         return Dictionary(
             try connection.run(statement).rows.map { (partitions[$0.int(0)], $0.integer(1)) },
             uniquingKeysWith: { first, _ in first })
@@ -84,23 +82,20 @@ struct OwnershipTable {
 
     /// Waits for other take-overs of these topics, and for checkpoints. Writes of their owners go on.
     func lock(_ topics: Set<String>) throws(PostgresFailure) {
-        var columns = PostgresColumns(types: [.text])
-        for topic in topics.sorted() { columns.text(topic) }
         try connection.run(
             PostgresStatement(
-                "SELECT 1 FROM partitions WHERE topic = ANY ($1::text[]) \(Self.order) FOR NO KEY UPDATE"
-            ) { columns.add(to: &$0) })
+                "SELECT 1 FROM partitions WHERE topic = ANY ($1::text[]) \(Self.order) FOR NO KEY UPDATE",
+                each: topics, [.text]
+            ) { $1.text($0) })
     }
 
     /// The partitions among these of which the group's offsets stop a worker. The ledger does not know them then, and
     /// none of their topic is there, or one was refused before.
     func refused(_ partitions: Set<TopicPartition>) throws(PostgresFailure) -> Set<TopicPartition> {
         guard !partitions.isEmpty else { return [] }
-        var columns = PostgresColumns(types: [.text])
-        for topic in Set(partitions.map(\.topic)) { columns.text(topic) }
         let statement = PostgresStatement(
-            "\(Self.selection) WHERE topic = ANY ($1::text[])"
-        ) { columns.add(to: &$0) }
+            "\(Self.selection) WHERE topic = ANY ($1::text[])", each: Set(partitions.map(\.topic)), [.text]
+        ) { $1.text($0) }
         var known: Set<TopicPartition> = []
         var (checkpointed, stopped): (Set<String>, Set<String>) = ([], [])
         for row in try connection.run(statement).rows {

@@ -14,24 +14,23 @@ struct RetryTable {
     ) -> [PostgresStatement] {
         var statements: [PostgresStatement] = []
         if !writes.retries.isEmpty {
-            var columns = PostgresColumns(types: RetryColumns.written.elements)
-            for new in writes.retries {
-                let partition = partitions[new.submission.origin.topicPartition] ?? 0
-                RetryColumns.write(new, partition: partition, now: now, to: &columns)
-            }
-            statements.append(PostgresStatement(insertion) { columns.add(to: &$0) })
+            statements.append(
+                PostgresStatement(insertion, each: writes.retries, RetryColumns.written.elements) { new, row in
+                    let partition = partitions[new.submission.origin.topicPartition] ?? 0
+                    RetryColumns.write(new, partition: partition, now: now, to: &row)
+                })
         }
         if !writes.updatedRetries.isEmpty {
-            var columns = PostgresColumns(types: RetryColumns.changed.elements + [.blob, .integer])
-            for update in writes.updatedRetries {
-                RetryColumns.write(update.entry, attempts: update.attempts, now: now, to: &columns)
-                columns.lease(update.lease)
-            }
-            statements.append(PostgresStatement(self.update) { columns.add(to: &$0) })
+            let types = RetryColumns.changed.elements + [.blob, .integer]
+            statements.append(
+                PostgresStatement(update, each: writes.updatedRetries, types) { update, row in
+                    RetryColumns.write(update.entry, attempts: update.attempts, now: now, to: &row)
+                    row.lease(update.lease)
+                })
         }
         if !writes.endedRetries.isEmpty {
-            let columns = leases(writes.endedRetries)
-            statements.append(PostgresStatement(end) { columns.add(to: &$0) })
+            statements.append(
+                PostgresStatement(end, each: writes.endedRetries, [.blob, .integer]) { $1.lease($0) })
         }
         return statements
     }
@@ -51,25 +50,18 @@ struct RetryTable {
         DELETE FROM retries USING unnest($1::bytea[], $2::bigint[]) AS ended (d, l) WHERE digest = d AND lease = l
         """
 
-    private static func leases(_ leases: [RetryLease]) -> PostgresColumns {
-        var columns = PostgresColumns(types: [.blob, .integer])
-        for lease in leases { columns.lease(lease) }
-        return columns
-    }
-
     // MARK: Leases
 
     /// The leases among these that are present. Until the transaction's end nobody can take their rows.
     func owned(_ leases: Set<RetryLease>) throws(PostgresFailure) -> Set<RetryLease> {
         guard !leases.isEmpty else { return [] }
-        let columns = Self.leases(Array(leases))
         let statement = PostgresStatement(
             """
             SELECT digest, lease FROM unnest($1::bytea[], $2::bigint[]) AS asked (d, l)
             JOIN retries ON digest = d AND lease = l
             ORDER BY digest FOR UPDATE OF retries
-            """
-        ) { columns.add(to: &$0) }
+            """, each: leases, [.blob, .integer]
+        ) { $1.lease($0) }
         return Set(
             try connection.run(statement).rows.compactMap { row in
                 ClaimDigest(bytes: row.blob(0)).map { RetryLease(key: $0, number: row.integer(1)) }
@@ -169,11 +161,9 @@ struct RetryTable {
             (sequence: row.integer(0), lease: row.integer(1), takings: row.int(2), place: row.integer(3))
         }.sorted { $0.place < $1.place }
         guard !taken.isEmpty else { return [] }
-        var columns = PostgresColumns(types: [.integer])
-        for row in taken { columns.integer(row.sequence) }
-        let selection = PostgresStatement("\(RetryColumns.selection) WHERE retries.sequence = ANY ($1::bigint[])") {
-            columns.add(to: &$0)
-        }
+        let selection = PostgresStatement(
+            "\(RetryColumns.selection) WHERE retries.sequence = ANY ($1::bigint[])", each: taken, [.integer]
+        ) { $1.integer($0.sequence) }
         var found: [Int64: RetryRow] = [:]
         for row in try connection.run(selection).rows {
             found[row.integer(RetryColumns.sequence.index)] = RetryColumns.row(row)
@@ -218,11 +208,9 @@ struct RetryTable {
 
     func waiting(_ keys: Set<RetryKey>) throws(PostgresFailure) -> [RetryKey: WaitingRow] {
         guard !keys.isEmpty else { return [:] }
-        var columns = PostgresColumns(types: [.blob])
-        for key in keys { columns.blob(key.bytes) }
-        let statement = PostgresStatement("\(RetryColumns.outline) WHERE digest = ANY($1::bytea[])") {
-            columns.add(to: &$0)
-        }
+        let statement = PostgresStatement(
+            "\(RetryColumns.outline) WHERE digest = ANY($1::bytea[])", each: keys, [.blob]
+        ) { $1.blob($0.bytes) }
         let rows = try judged(connection.run(statement).rows.compactMap { RetryColumns.waiting($0) })
         return Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
     }
@@ -237,15 +225,13 @@ struct RetryTable {
 
     /// The rows of some submissions without their evidence, the oldest first.
     func all(of keys: [SubmissionKey]) -> PostgresQuestion<[SubmissionKey: KnownRows<RetryRow>]> {
-        var columns = PostgresColumns(types: [.text, .text])
-        for key in keys { columns.submission(key) }
         let statement = PostgresStatement(
             """
             SELECT \(RetryColumns.outlined) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
             JOIN retries ON \(HashedIndex.condition("submission_id", "a")) AND app = b \(RetryColumns.joins)
             ORDER BY retries.sequence
-            """
-        ) { columns.add(to: &$0) }
+            """, each: keys, [.text, .text]
+        ) { $1.submission($0) }
         return PostgresQuestion(statement) { result in
             KnownRows.bySubmission(result, RetryColumns.self) { RetryColumns.row($0) }
         }
