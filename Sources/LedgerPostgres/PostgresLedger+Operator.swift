@@ -8,7 +8,7 @@ extension PostgresLedger: LedgerOperator {
 
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         try read { (_) throws(PostgresFailure) in
-            try OwnershipTable(connection: connection).refused(Set(partitions)).isEmpty
+            try PartitionTable(connection: connection).refused(Set(partitions)).isEmpty
         }
     }
 
@@ -102,26 +102,7 @@ extension PostgresLedger: LedgerOperator {
     }
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
-        try read { (_) throws(PostgresFailure) in
-            let condition =
-                key == nil
-                ? "app IS NULL" : "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"
-            let statement = PostgresStatement(
-                "SELECT \(ActionColumns.shown) FROM operator_actions WHERE \(condition) ORDER BY sequence"
-            ) { parameters in
-                if let key { parameters.submission(key) }
-            }
-            return try connection.run(statement).rows.compactMap { ActionColumns.action($0) }
-        }
-    }
-
-    func add(
-        _ kind: OperatorAction.Kind, _ note: OperatorNote, on key: SubmissionKey?
-    ) throws(PostgresFailure) {
-        try connection.run(
-            PostgresStatement(
-                "INSERT INTO operator_actions (\(ActionColumns.written.list)) VALUES (\(ActionColumns.written.values))"
-            ) { ActionColumns.write(kind, note, on: key, to: &$0) })
+        try read { (_) throws(PostgresFailure) in try ActionTable(connection: connection).all(on: key) }
     }
 
     public func accept(
@@ -129,18 +110,18 @@ extension PostgresLedger: LedgerOperator {
     ) throws(LedgerError) -> Bool {
         try write { (_) throws(PostgresFailure) in
             guard place.id == id else { return false }
-            let partitions = OwnershipTable(connection: connection)
+            let partitions = PartitionTable(connection: connection)
             if let former = try GroupTable(connection: connection).move(to: group), group.isElsewhere(than: former) {
                 try partitions.beginAnew(committed)
             }
             try partitions.accept(committed)
-            try add(.accept, note, on: nil)
+            try ActionTable(connection: connection).add(.accept, note, on: nil)
             return true
         }
     }
 
     public func partitions() throws(LedgerError) -> [PartitionRow] {
-        try read { (_) throws(PostgresFailure) in try OwnershipTable(connection: connection).all() }
+        try read { (_) throws(PostgresFailure) in try PartitionTable(connection: connection).all() }
     }
 
     public func workers() throws(LedgerError) -> [WorkerRow] {
@@ -148,15 +129,15 @@ extension PostgresLedger: LedgerOperator {
     }
 
     public func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
-        try write { (_) throws(PostgresFailure) in try add(kind, note, on: nil) }
+        try write { (_) throws(PostgresFailure) in try ActionTable(connection: connection).add(kind, note, on: nil) }
     }
 
     public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         try write { (now) throws(PostgresFailure) in
-            let result = try OwnershipTable(connection: connection).pass(passed)
+            let result = try PartitionTable(connection: connection).pass(passed)
             guard result == .passed else { return result }
             try OutboxTable(connection: connection).insert(passed.stubs(note).map { NewOutboxRow($0) }, now: now)
-            try add(.pass, passed.named(note), on: nil)
+            try ActionTable(connection: connection).add(.pass, passed.named(note), on: nil)
             return result
         }
     }
@@ -164,7 +145,7 @@ extension PostgresLedger: LedgerOperator {
     public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
         try write { (now) throws(PostgresFailure) in
             let count = try RetryTable(connection: connection).makeDue(key, now: now)
-            if count > 0 { try add(.retry, note, on: key) }
+            if count > 0 { try ActionTable(connection: connection).add(.retry, note, on: key) }
             return count
         }
     }
@@ -178,7 +159,7 @@ extension PostgresLedger: LedgerOperator {
                 _ = planner.readAnswers(try AnswerTable(connection: connection).answers(planner.submissions))
                 let own = try GrantTable(connection: connection).grants(of: [key])
                 let held = try GrantTable(connection: connection).holders(planner.questions.holders)
-                let partitions = try OwnershipTable(connection: connection).numbers([
+                let partitions = try PartitionTable(connection: connection).numbers([
                     due.submission.origin.topicPartition
                 ])
                 let told = planner.conclude(held: held, own: own)
@@ -190,7 +171,7 @@ extension PostgresLedger: LedgerOperator {
                 guard !outcome.isHeld else { return [outcome] }
                 outcomes.append(outcome)
             }
-            if !outcomes.isEmpty { try add(.abandon, note, on: key) }
+            if !outcomes.isEmpty { try ActionTable(connection: connection).add(.abandon, note, on: key) }
             return outcomes
         }
     }
@@ -231,7 +212,7 @@ extension PostgresLedger: LedgerOperator {
             for statement in OutboxTable.insertion(untold.map(\.outboxRow), now: now) {
                 added += try connection.run(statement).affected
             }
-            if added > 0 { try add(.repair, note.counting(added), on: nil) }
+            if added > 0 { try ActionTable(connection: connection).add(.repair, note.counting(added), on: nil) }
             return added
         }
     }

@@ -36,7 +36,7 @@ extension PostgresLedger {
             }
         }
         return try write { (_) throws(PostgresFailure) in
-            let numbers = try OwnershipTable(connection: connection).number(making: partition)
+            let numbers = try PartitionTable(connection: connection).number(making: partition)
             let isNew = try GrantImport.insert(grants) { rows throws(PostgresFailure) in
                 try table.insert(rows, partitions: numbers)
             }
@@ -76,8 +76,8 @@ extension PostgresLedger {
             guard case .done(let rows) = found.result, found.hasRows else { return found.result }
             try GrantTable(connection: connection).erase(found.erased)
             try AnswerTable(connection: connection).delete(found.answers.map(\.sequence))
-            try renameActions(found.former, erasure.pseudonyms)
-            try add(.erase, erasure.named(note, now: now), on: nil)
+            try ActionTable(connection: connection).rename(found.former, erasure.pseudonyms)
+            try ActionTable(connection: connection).add(.erase, erasure.named(note, now: now), on: nil)
             return .done(rows)
         }
     }
@@ -93,36 +93,9 @@ extension PostgresLedger {
         } owed: { keys throws(PostgresFailure) in
             try OutboxTable(connection: connection).rows(keys)
         } partitions: { () throws(PostgresFailure) in
-            try OwnershipTable(connection: connection).all()
+            try PartitionTable(connection: connection).all()
         } actions: { keys throws(PostgresFailure) in
-            try countActions(keys)
+            try ActionTable(connection: connection).count(keys)
         }
-    }
-
-    private func countActions(_ keys: [SubmissionKey]) throws(PostgresFailure) -> Int {
-        guard !keys.isEmpty else { return 0 }
-        let statement = PostgresStatement(
-            """
-            SELECT count(*) FROM unnest($1::text[], $2::text[]) AS asked (s, a)
-            JOIN operator_actions ON \(HashedIndex.condition("submission_id", "s")) AND app = a
-            """, each: keys, [.text, .text]
-        ) { $1.submission($0) }
-        return try connection.run(statement).first?.int(0) ?? 0
-    }
-
-    /// A reason may name a person, so it goes, too.
-    private func renameActions(_ keys: [SubmissionKey], _ pseudonyms: Pseudonyms) throws(PostgresFailure) {
-        guard !keys.isEmpty else { return }
-        try connection.run(
-            PostgresStatement(
-                """
-                UPDATE operator_actions SET submission_id = n, reason = '\(FoundErasure.reason)'
-                FROM unnest($1::text[], $2::text[], $3::text[]) AS given (s, a, n)
-                WHERE \(HashedIndex.condition("submission_id", "s")) AND app = a
-                """, each: keys, [.text, .text, .text]
-            ) { key, row in
-                row.submission(key)
-                row.text(pseudonyms.of(key.submissionID))
-            })
     }
 }

@@ -134,7 +134,7 @@ extension PostgresLedger {
             case .row(let lease): leases.insert(lease)
             }
         }
-        let table = OwnershipTable(connection: connection)
+        let table = PartitionTable(connection: connection)
         let owned = try table.owned(ownerships)
         let leased = try RetryTable(connection: connection).owned(leases)
         var numbers: [TopicPartition: Int64] = [:]

@@ -125,7 +125,7 @@ public final class PostgresLedger: LedgerConnection {
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
         guard !requests.isEmpty else { return [] }
         return try write { (_) throws(PostgresFailure) in
-            let starts = try OwnershipTable(connection: connection).takeOver(requests)
+            let starts = try PartitionTable(connection: connection).takeOver(requests)
             return requests.map { request in
                 starts[request.ownership.partition].map { .taken($0) } ?? .forgotten(ledger: place.id)
             }
@@ -133,11 +133,11 @@ public final class PostgresLedger: LedgerConnection {
     }
 
     public func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool] {
-        try each(checkpoints, by: \.ownership.partition) { checkpoint, _ in OwnershipTable.checkpoint(checkpoint) }
+        try each(checkpoints, by: \.ownership.partition) { checkpoint, _ in PartitionTable.checkpoint(checkpoint) }
     }
 
     public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
-        try each(marks, by: \.ownership.partition) { mark, _ in OwnershipTable.mark(mark) }
+        try each(marks, by: \.ownership.partition) { mark, _ in PartitionTable.mark(mark) }
     }
 
     // MARK: Look-ups
@@ -203,7 +203,7 @@ public final class PostgresLedger: LedgerConnection {
         return try write { (now) throws(PostgresFailure) in
             let answers = AnswerTable(connection: connection)
             let failures = try answers.failures(among: entries.compactMap(\.key.failure))
-            let owned = try OwnershipTable(connection: connection).owned(Set(entries.map(\.ownership)))
+            let owned = try PartitionTable(connection: connection).owned(Set(entries.map(\.ownership)))
             let flags = entries.map { entry in
                 owned[entry.ownership] != nil && (entry.key.failure.map(failures.contains) ?? true)
             }

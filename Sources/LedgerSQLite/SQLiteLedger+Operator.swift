@@ -9,7 +9,7 @@ extension SQLiteLedger: LedgerOperator {
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         try read { (_) throws(StoreError) in
             for partition in partitions {
-                if try OwnershipTable(database: database).refuses(partition) { return false }
+                if try PartitionTable(database: database).refuses(partition) { return false }
             }
             return true
         }
@@ -78,27 +78,26 @@ extension SQLiteLedger: LedgerOperator {
     }
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
-        try read { (_) throws(StoreError) in try OperatorTable(database: database).actions(on: key) }
+        try read { (_) throws(StoreError) in try ActionTable(database: database).all(on: key) }
     }
 
     public func accept(
         ledger id: String, for group: ConsumerGroup, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool {
         try write { (_) throws(StoreError) in
-            let table = OperatorTable(database: database)
-            guard try table.identity() == id else { return false }
-            let partitions = OwnershipTable(database: database)
+            guard try database.identity() == id else { return false }
+            let partitions = PartitionTable(database: database)
             if let former = try GroupTable(database: database).move(to: group), group.isElsewhere(than: former) {
                 try partitions.beginAnew(committed)
             }
             try partitions.accept(committed)
-            try table.add(.accept, note, on: nil)
+            try ActionTable(database: database).add(.accept, note, on: nil)
             return true
         }
     }
 
     public func partitions() throws(LedgerError) -> [PartitionRow] {
-        try read { (_) throws(StoreError) in try OwnershipTable(database: database).all() }
+        try read { (_) throws(StoreError) in try PartitionTable(database: database).all() }
     }
 
     public func workers() throws(LedgerError) -> [WorkerRow] {
@@ -106,16 +105,16 @@ extension SQLiteLedger: LedgerOperator {
     }
 
     public func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
-        try write { (_) throws(StoreError) in try OperatorTable(database: database).add(kind, note, on: nil) }
+        try write { (_) throws(StoreError) in try ActionTable(database: database).add(kind, note, on: nil) }
     }
 
     public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         try write { (now) throws(StoreError) in
-            let result = try OwnershipTable(database: database).pass(passed)
+            let result = try PartitionTable(database: database).pass(passed)
             guard result == .passed else { return result }
             let outbox = OutboxTable(database: database)
             for stub in passed.stubs(note) { try outbox.insert(NewOutboxRow(stub), now: now) }
-            try OperatorTable(database: database).add(.pass, passed.named(note), on: nil)
+            try ActionTable(database: database).add(.pass, passed.named(note), on: nil)
             return result
         }
     }
@@ -123,7 +122,7 @@ extension SQLiteLedger: LedgerOperator {
     public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
         try write { (now) throws(StoreError) in
             let count = try RetryTable(database: database).makeDue(key, now: now)
-            if count > 0 { try OperatorTable(database: database).add(.retry, note, on: key) }
+            if count > 0 { try ActionTable(database: database).add(.retry, note, on: key) }
             return count
         }
     }
@@ -140,7 +139,7 @@ extension SQLiteLedger: LedgerOperator {
                 let own = try GrantTable(database: database).grants(of: [key])
                 let held = try GrantTable(database: database).holders(planner.questions.holders)
                 let partition = due.submission.origin.topicPartition
-                let number = try OwnershipTable(database: database).number(partition)
+                let number = try PartitionTable(database: database).number(partition)
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: [partition: number], now: now)
                 // No other connection writes meanwhile.
@@ -150,7 +149,7 @@ extension SQLiteLedger: LedgerOperator {
                 guard !outcome.isHeld else { return [outcome] }
                 outcomes.append(outcome)
             }
-            if !outcomes.isEmpty { try OperatorTable(database: database).add(.abandon, note, on: key) }
+            if !outcomes.isEmpty { try ActionTable(database: database).add(.abandon, note, on: key) }
             return outcomes
         }
     }
@@ -184,7 +183,7 @@ extension SQLiteLedger: LedgerOperator {
             let before = try database.number("SELECT count(*) FROM outbox")
             for event in untold { try outbox.insert(event.outboxRow, now: now) }
             let added = Int(try database.number("SELECT count(*) FROM outbox") - before)
-            if added > 0 { try OperatorTable(database: database).add(.repair, note.counting(added), on: nil) }
+            if added > 0 { try ActionTable(database: database).add(.repair, note.counting(added), on: nil) }
             return added
         }
     }

@@ -34,7 +34,7 @@ extension SQLiteLedger {
             return try read { (_) throws(StoreError) in try results(grants.map { _ in false }).map { $0 ?? .new } }
         }
         return try write { (_) throws(StoreError) in
-            let number = try OwnershipTable(database: database).number(partition)
+            let number = try PartitionTable(database: database).number(partition)
             let isNew = try GrantImport.insert(grants) { rows throws(StoreError) in
                 try table.insert(rows, isFast: false, partitions: [partition: number])
             }
@@ -74,8 +74,8 @@ extension SQLiteLedger {
             guard case .done(let rows) = found.result, found.hasRows else { return found.result }
             try GrantTable(database: database).erase(found.erased)
             try AnswerTable(database: database).delete(found.answers.map(\.sequence))
-            try OperatorTable(database: database).rename(found.former, erasure.pseudonyms)
-            try OperatorTable(database: database).add(.erase, erasure.named(note, now: now), on: nil)
+            try ActionTable(database: database).rename(found.former, erasure.pseudonyms)
+            try ActionTable(database: database).add(.erase, erasure.named(note, now: now), on: nil)
             return .done(rows)
         }
     }
@@ -91,9 +91,9 @@ extension SQLiteLedger {
         } owed: { keys throws(StoreError) in
             try OutboxTable(database: database).rows(keys)
         } partitions: { () throws(StoreError) in
-            try OwnershipTable(database: database).all()
+            try PartitionTable(database: database).all()
         } actions: { keys throws(StoreError) in
-            try OperatorTable(database: database).count(keys)
+            try ActionTable(database: database).count(keys)
         }
     }
 }

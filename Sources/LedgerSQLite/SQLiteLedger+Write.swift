@@ -47,7 +47,7 @@ extension SQLiteLedger {
     private func admit(
         _ batch: [Decision], to planner: inout BatchPlanner
     ) throws(StoreError) -> [TopicPartition: Int64] {
-        let table = OwnershipTable(database: database)
+        let table = PartitionTable(database: database)
         var generations: [PartitionOwnership: Bool] = [:]
         var numbers: [TopicPartition: Int64] = [:]
         var owned: [Bool] = []

@@ -50,7 +50,7 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     public func identity() throws(LedgerError) -> String {
-        try read { (_) throws(StoreError) in try OperatorTable(database: database).identity() }
+        try read { (_) throws(StoreError) in try database.identity() }
     }
 
     public func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup {
@@ -67,10 +67,10 @@ public final class SQLiteLedger: LedgerConnection {
         try write { (_) throws(StoreError) in
             var results: [TakeOverResult] = []
             for request in requests {
-                if let start = try OwnershipTable(database: database).takeOver(request) {
+                if let start = try PartitionTable(database: database).takeOver(request) {
                     results.append(.taken(start))
                 } else {
-                    results.append(.forgotten(ledger: try OperatorTable(database: database).identity()))
+                    results.append(.forgotten(ledger: try database.identity()))
                 }
             }
             return results
@@ -79,12 +79,12 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool] {
         try each(checkpoints) { (checkpoint, _) throws(StoreError) in
-            try OwnershipTable(database: database).checkpoint(checkpoint)
+            try PartitionTable(database: database).checkpoint(checkpoint)
         }
     }
 
     public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
-        try each(marks) { (mark, _) throws(StoreError) in try OwnershipTable(database: database).mark(mark) }
+        try each(marks) { (mark, _) throws(StoreError) in try PartitionTable(database: database).mark(mark) }
     }
 
     // MARK: Look-ups
@@ -148,7 +148,7 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
         try each(entries) { (entry, now) throws(StoreError) in
-            guard try OwnershipTable(database: database).isOwned(entry.ownership) else { return false }
+            guard try PartitionTable(database: database).isOwned(entry.ownership) else { return false }
             if let key = entry.key.failure, try !AnswerTable(database: database).hasFailure(key) { return false }
             try OutboxTable(database: database).insert(NewOutboxRow(entry), now: now)
             return true

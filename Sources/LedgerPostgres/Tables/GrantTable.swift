@@ -53,7 +53,7 @@ struct GrantTable {
         }
         return PostgresStatement(fastInsertion) { parameters in
             columns.add(to: &parameters)
-            OwnershipTable.columns(ownerships).add(to: &parameters)
+            PartitionTable.columns(ownerships).add(to: &parameters)
         }
     }
 
@@ -101,7 +101,7 @@ struct GrantTable {
                 $\(names.count + 2)::bigint[], $\(names.count + 3)::text[], $\(names.count + 4)::bigint[],
                 $\(names.count + 5)::bigint[]) AS asked (place, t, p, g)
             JOIN partitions ON topic = t AND partition = p AND generation = g
-            \(OwnershipTable.order) FOR KEY SHARE OF partitions)
+            \(PartitionTable.order) FOR KEY SHARE OF partitions)
         INSERT INTO grants (\(GrantColumns.written.list))
         SELECT \(names.map { $0 == "origin_partition" ? "owner.number" : "given.\($0)" }.joined(separator: ", "))
         FROM \(rows)

@@ -1,14 +1,9 @@
 import Contract
 import Ledger
 
-/// Statements on `ledger` and `operator_actions`, within one transaction.
-struct OperatorTable {
+/// Statements on `operator_actions`, within one transaction.
+struct ActionTable {
     let database: Database
-
-    func identity() throws(StoreError) -> String {
-        guard let id = try database.text("SELECT id FROM ledger") else { throw .contradiction("the ledger has no id") }
-        return id
-    }
 
     func add(_ kind: OperatorAction.Kind, _ note: OperatorNote, on key: SubmissionKey?) throws(StoreError) {
         try database.statement(ActionColumns.written.insertion(into: "operator_actions")).run {
@@ -16,7 +11,8 @@ struct OperatorTable {
         }
     }
 
-    func actions(on key: SubmissionKey?) throws(StoreError) -> [OperatorAction] {
+    /// In order; nil for those on the ledger as a whole.
+    func all(on key: SubmissionKey?) throws(StoreError) -> [OperatorAction] {
         try database.statement(
             """
             SELECT \(ActionColumns.shown) FROM operator_actions

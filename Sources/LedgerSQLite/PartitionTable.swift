@@ -2,7 +2,7 @@ import Contract
 import Ledger
 
 /// Statements on `partitions`, within one transaction.
-struct OwnershipTable {
+struct PartitionTable {
     let database: Database
 
     private static let selection = "SELECT \(PartitionColumns.shown) FROM partitions"

@@ -2,7 +2,7 @@ import Contract
 import Ledger
 
 /// Statements on `partitions`, within one transaction.
-struct OwnershipTable {
+struct PartitionTable {
     let connection: PostgresConnection
 
     // MARK: Writing for a partition
