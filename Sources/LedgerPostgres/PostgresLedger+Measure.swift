@@ -5,16 +5,14 @@ import Scheduling
 extension PostgresLedger {
     /// One worker samples at a time, and leaves its sample to the others. Signs of life are taken from all.
     public func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure {
-        let workers = try write { (now) throws(PostgresFailure) in
-            try WorkerTable(connection: connection).sign(of: worker, now: now)
-        }
+        let workers = try write { (now) throws(PostgresFailure) in try connection.workers.sign(of: worker, now: now) }
         var measure = try write { (now) throws(PostgresFailure) in try sample(now: now) }
         measure.workers = workers
         return measure
     }
 
     public func signOff(_ worker: WorkerSign) throws(LedgerError) {
-        try write { (_) throws(PostgresFailure) in try WorkerTable(connection: connection).forget(worker) }
+        try write { (_) throws(PostgresFailure) in try connection.workers.forget(worker) }
     }
 
     /// No sample is good for longer: workers' shares of `retries` and their rounds of due rows depend on it.

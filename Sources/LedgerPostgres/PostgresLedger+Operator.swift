@@ -3,13 +3,11 @@ public import Ledger
 
 extension PostgresLedger: LedgerOperator {
     public func group() throws(LedgerError) -> ConsumerGroup? {
-        try read { (_) throws(PostgresFailure) in try GroupTable(connection: connection).group() }
+        try read { (_) throws(PostgresFailure) in try connection.group.owner() }
     }
 
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
-        try read { (_) throws(PostgresFailure) in
-            try PartitionTable(connection: connection).refused(Set(partitions)).isEmpty
-        }
+        try read { (_) throws(PostgresFailure) in try connection.partitions.refused(Set(partitions)).isEmpty }
     }
 
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
@@ -23,7 +21,7 @@ extension PostgresLedger: LedgerOperator {
                     of: key, grants: record.grants.reversed().map(\.grant), answer: record.answer,
                     waiting: record.waiting)
             }
-            let owed = try OutboxTable(connection: connection).rows(Array(results.owable.union(owable.joined())))
+            let owed = try connection.outbox.rows(Array(results.owable.union(owable.joined())))
             let owedByKey = Dictionary(owed.map { ($0.key, $0) }) { first, _ in first }
             for (place, keys) in owable.enumerated() { records[place].owed = keys.compactMap { owedByKey[$0] } }
             results.add(owed)
@@ -37,9 +35,9 @@ extension PostgresLedger: LedgerOperator {
     ) -> (statements: [PostgresStatement], read: ([PostgresResult]) -> [SubmissionRecord]) {
         // Each once, however often it is asked for.
         let asked = Array(Set(keys))
-        let grants = GrantTable(connection: connection).all(of: asked)
-        let answers = AnswerTable(connection: connection).all(of: asked)
-        let waiting = RetryTable(connection: connection).all(of: asked)
+        let grants = connection.grants.all(of: asked)
+        let answers = connection.answers.all(of: asked)
+        let waiting = connection.retries.all(of: asked)
         let statements = [grants.statement, answers.statement, waiting.statement]
         return (
             statements,
@@ -77,32 +75,30 @@ extension PostgresLedger: LedgerOperator {
     func page(_ query: SubmissionQuery) -> ListPage<SubmissionRow>? {
         guard !query.excludesAll else { return nil }
         return switch query.state {
-        case .failed, .repeated: AnswerTable(connection: connection).page(query)
-        case .retrying, .held: RetryTable(connection: connection).page(query)
-        case .granted: query.grants.map { GrantTable(connection: connection).page($0).map(SubmissionRow.init) }
+        case .failed, .repeated: connection.answers.page(query)
+        case .retrying, .held: connection.retries.page(query)
+        case .granted: query.grants.map { connection.grants.page($0).map(SubmissionRow.init) }
         }
     }
 
     public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
-        try read { (_) throws(PostgresFailure) in
-            try connection.rows(GrantTable(connection: connection).page(query))
-        }
+        try read { (_) throws(PostgresFailure) in try connection.rows(connection.grants.page(query)) }
     }
 
     public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {
-        try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).page(limit: limit) }
+        try read { (_) throws(PostgresFailure) in try connection.outbox.page(limit: limit) }
     }
 
     public func laterOwed() throws(LedgerError) -> Int {
-        try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).later() }
+        try read { (_) throws(PostgresFailure) in try connection.outbox.later() }
     }
 
     public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
-        try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).rows(keys) }
+        try read { (_) throws(PostgresFailure) in try connection.outbox.rows(keys) }
     }
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
-        try read { (_) throws(PostgresFailure) in try ActionTable(connection: connection).all(on: key) }
+        try read { (_) throws(PostgresFailure) in try connection.actions.all(on: key) }
     }
 
     public func accept(
@@ -110,42 +106,41 @@ extension PostgresLedger: LedgerOperator {
     ) throws(LedgerError) -> Bool {
         try write { (_) throws(PostgresFailure) in
             guard place.id == id else { return false }
-            let partitions = PartitionTable(connection: connection)
-            if let former = try GroupTable(connection: connection).move(to: group), group.isElsewhere(than: former) {
-                try partitions.beginAnew(committed)
+            if let former = try connection.group.move(to: group), group.isElsewhere(than: former) {
+                try connection.partitions.beginAnew(committed)
             }
-            try partitions.accept(committed)
-            try ActionTable(connection: connection).add(.accept, note, on: nil)
+            try connection.partitions.accept(committed)
+            try connection.actions.add(.accept, note, on: nil)
             return true
         }
     }
 
     public func partitions() throws(LedgerError) -> [PartitionRow] {
-        try read { (_) throws(PostgresFailure) in try PartitionTable(connection: connection).all() }
+        try read { (_) throws(PostgresFailure) in try connection.partitions.all() }
     }
 
     public func workers() throws(LedgerError) -> [WorkerRow] {
-        try read { (now) throws(PostgresFailure) in try WorkerTable(connection: connection).all(now: now) }
+        try read { (now) throws(PostgresFailure) in try connection.workers.all(now: now) }
     }
 
     public func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
-        try write { (_) throws(PostgresFailure) in try ActionTable(connection: connection).add(kind, note, on: nil) }
+        try write { (_) throws(PostgresFailure) in try connection.actions.add(kind, note, on: nil) }
     }
 
     public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         try write { (now) throws(PostgresFailure) in
-            let result = try PartitionTable(connection: connection).pass(passed)
+            let result = try connection.partitions.pass(passed)
             guard result == .passed else { return result }
-            try OutboxTable(connection: connection).insert(passed.stubs(note).map { NewOutboxRow($0) }, now: now)
-            try ActionTable(connection: connection).add(.pass, passed.named(note), on: nil)
+            try connection.outbox.insert(passed.stubs(note).map { NewOutboxRow($0) }, now: now)
+            try connection.actions.add(.pass, passed.named(note), on: nil)
             return result
         }
     }
 
     public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
         try write { (now) throws(PostgresFailure) in
-            let count = try RetryTable(connection: connection).makeDue(key, now: now)
-            if count > 0 { try ActionTable(connection: connection).add(.retry, note, on: key) }
+            let count = try connection.retries.makeDue(key, now: now)
+            if count > 0 { try connection.actions.add(.retry, note, on: key) }
             return count
         }
     }
@@ -154,14 +149,12 @@ extension PostgresLedger: LedgerOperator {
         try write(keeps: { !$0.contains(where: \.isHeld) }) { (now) throws(PostgresFailure) in
             var outcomes: [Outcome] = []
             // Taken even from other leases; results under these are dropped.
-            for due in try RetryTable(connection: connection).takeAll(of: key, now: now) {
+            for due in try connection.retries.takeAll(of: key, now: now) {
                 var planner = BatchPlanner([.abandoning(due, note)])
-                _ = planner.readAnswers(try AnswerTable(connection: connection).answers(planner.submissions))
-                let own = try GrantTable(connection: connection).grants(of: [key])
-                let held = try GrantTable(connection: connection).holders(planner.questions.holders)
-                let partitions = try PartitionTable(connection: connection).numbers([
-                    due.submission.origin.topicPartition
-                ])
+                _ = planner.readAnswers(try connection.answers.found(of: planner.submissions))
+                let own = try connection.grants.found(of: [key])
+                let held = try connection.grants.holders(planner.questions.holders)
+                let partitions = try connection.partitions.numbers([due.submission.origin.topicPartition])
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: partitions, now: now)
                 guard let outcome = planner.results().first?.ofAbandoned else {
@@ -171,7 +164,7 @@ extension PostgresLedger: LedgerOperator {
                 guard !outcome.isHeld else { return [outcome] }
                 outcomes.append(outcome)
             }
-            if !outcomes.isEmpty { try ActionTable(connection: connection).add(.abandon, note, on: key) }
+            if !outcomes.isEmpty { try connection.actions.add(.abandon, note, on: key) }
             return outcomes
         }
     }
@@ -201,7 +194,7 @@ extension PostgresLedger: LedgerOperator {
             case .answers:
                 let answers = rows.map { AnswerColumns.audited($0) }
                 let questions = answers.flatMap(\.found.answering)
-                return AuditedRow.answers(answers, holders: try GrantTable(connection: connection).holders(questions))
+                return AuditedRow.answers(answers, holders: try connection.grants.holders(questions))
             }
         }
     }
@@ -212,7 +205,7 @@ extension PostgresLedger: LedgerOperator {
             for statement in OutboxTable.insertion(untold.map(\.outboxRow), now: now) {
                 added += try connection.run(statement).affected
             }
-            if added > 0 { try ActionTable(connection: connection).add(.repair, note.counting(added), on: nil) }
+            if added > 0 { try connection.actions.add(.repair, note.counting(added), on: nil) }
             return added
         }
     }

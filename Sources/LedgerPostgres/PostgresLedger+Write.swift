@@ -105,17 +105,16 @@ extension PostgresLedger {
             var planner = BatchPlanner(batch)
             let partitions = try admit(batch, to: &planner)
             guard !planner.isComplete else { return (planner, []) }
-            let grants = GrantTable(connection: connection)
-            let answers = try AnswerTable(connection: connection).answers(planner.submissions)
-            planner.inserted(try grants.insert(planner.readAnswers(answers), partitions: partitions))
+            let answers = try connection.answers.found(of: planner.submissions)
+            planner.inserted(try connection.grants.insert(planner.readAnswers(answers), partitions: partitions))
             // The holder of a refused key may not be visible to the refused statement, but it is to the next one.
             let questions = planner.questions
-            let held = try grants.holders(questions.holders)
-            try grants.explain(planner.refusedForNothing(held), partitions: partitions)
-            let own = try grants.grants(of: questions.submissions)
-            let waiting = try RetryTable(connection: connection).waiting(questions.waiting)
+            let held = try connection.grants.holders(questions.holders)
+            try connection.grants.explain(planner.refusedForNothing(held), partitions: partitions)
+            let own = try connection.grants.found(of: questions.submissions)
+            let waiting = try connection.retries.waiting(questions.waiting)
             let told = planner.conclude(
-                held: held, own: own, ours: try grants.ours(questions.apps), waiting: waiting)
+                held: held, own: own, ours: try connection.grants.ours(questions.apps), waiting: waiting)
             let writes = try conclude(&planner, told, partitions: partitions, now: now)
             return (planner, Set(writes.withdrawn.map(\.decision)))
         }
@@ -134,9 +133,8 @@ extension PostgresLedger {
             case .row(let lease): leases.insert(lease)
             }
         }
-        let table = PartitionTable(connection: connection)
-        let owned = try table.owned(ownerships)
-        let leased = try RetryTable(connection: connection).owned(leases)
+        let owned = try connection.partitions.owned(ownerships)
+        let leased = try connection.retries.owned(leases)
         var numbers: [TopicPartition: Int64] = [:]
         for (ownership, number) in owned { numbers[ownership.partition] = number }
         planner.admit(
@@ -148,7 +146,7 @@ extension PostgresLedger {
             })
         // A leased row's partition may be another worker's.
         let origins = batch.filter { if case .row = $0.source { true } else { false } }.map(\.origin.topicPartition)
-        numbers.merge(try table.numbers(Set(origins))) { first, _ in first }
+        numbers.merge(try connection.partitions.numbers(Set(origins))) { first, _ in first }
         return numbers
     }
 
@@ -158,7 +156,7 @@ extension PostgresLedger {
         _ planner: inout BatchPlanner, _ answers: [NewAnswer], partitions: [TopicPartition: Int64], now: Timestamp
     ) throws(PostgresFailure) -> BatchWrites {
         let writes = planner.answered(
-            try AnswerTable(connection: connection).insert(answers, partitions: partitions))
+            try connection.answers.insert(answers, partitions: partitions))
         var statements = RetryTable.changes(writes, partitions: partitions, now: now)
         statements += OutboxTable.insertion(writes.outbox, now: now)
         if !statements.isEmpty { try connection.run(statements) }

@@ -117,7 +117,7 @@ public final class PostgresLedger: LedgerConnection {
 
     public func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup {
         if let owner = try self.group() { return owner }
-        return try write { (_) throws(PostgresFailure) in try GroupTable(connection: connection).bind(to: group) }
+        return try write { (_) throws(PostgresFailure) in try connection.group.bind(to: group) }
     }
 
     // MARK: Partitions
@@ -125,7 +125,7 @@ public final class PostgresLedger: LedgerConnection {
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
         guard !requests.isEmpty else { return [] }
         return try write { (_) throws(PostgresFailure) in
-            let starts = try PartitionTable(connection: connection).takeOver(requests)
+            let starts = try connection.partitions.takeOver(requests)
             return requests.map { request in
                 starts[request.ownership.partition].map { .taken($0) } ?? .forgotten(ledger: place.id)
             }
@@ -146,10 +146,10 @@ public final class PostgresLedger: LedgerConnection {
         guard !origins.isEmpty else { return [] }
         let outcomes = try read { (_) throws(PostgresFailure) in
             let ranges = OriginRange.covering(origins)
-            let grants = try GrantTable(connection: connection).grants(from: ranges)
-            let answers = try AnswerTable(connection: connection).answers(from: ranges)
-            let waiting = try RetryTable(connection: connection).waiting(from: ranges)
-            let answering = try GrantTable(connection: connection).holders(answers.answering)
+            let grants = try connection.grants.found(from: ranges)
+            let answers = try connection.answers.found(from: ranges)
+            let waiting = try connection.retries.waiting(from: ranges)
+            let answering = try connection.grants.holders(answers.answering)
             return KnownOutcomes(grants: grants, answers: answers, answering: answering, waiting: waiting)
         }
         // The ranges may have more offsets than were asked for.
@@ -159,7 +159,7 @@ public final class PostgresLedger: LedgerConnection {
     public func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?] {
         guard !questions.isEmpty else { return [] }
         let found = try read { (_) throws(PostgresFailure) in
-            try GrantTable(connection: connection).grants(of: Set(questions.map(\.transactionID)))
+            try connection.grants.found(of: Set(questions.map(\.transactionID)))
         }
         // A grant that only a later version can read gives no answer here: Apple is asked, and the write finds the
         // grant.
@@ -174,11 +174,10 @@ public final class PostgresLedger: LedgerConnection {
 
     public func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry] {
         try write { (now) throws(PostgresFailure) in
-            let table = RetryTable(connection: connection)
-            if let suspect = try table.takeSuspect(now: now) { return [suspect] }
+            if let suspect = try connection.retries.takeSuspect(now: now) { return [suspect] }
             var left = bytes
             var taken: [DueRetry] = []
-            for request in requests { taken += try table.take(request, bytes: &left, now: now) }
+            for request in requests { taken += try connection.retries.take(request, bytes: &left, now: now) }
             return taken
         }
     }
@@ -201,13 +200,12 @@ public final class PostgresLedger: LedgerConnection {
     public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
         guard !entries.isEmpty else { return [] }
         return try write { (now) throws(PostgresFailure) in
-            let answers = AnswerTable(connection: connection)
-            let failures = try answers.failures(among: entries.compactMap(\.key.failure))
-            let owned = try PartitionTable(connection: connection).owned(Set(entries.map(\.ownership)))
+            let failures = try connection.answers.failures(among: entries.compactMap(\.key.failure))
+            let owned = try connection.partitions.owned(Set(entries.map(\.ownership)))
             let flags = entries.map { entry in
                 owned[entry.ownership] != nil && (entry.key.failure.map(failures.contains) ?? true)
             }
-            try OutboxTable(connection: connection).insert(
+            try connection.outbox.insert(
                 zip(entries, flags).filter(\.1).map { NewOutboxRow($0.0) }, now: now)
             return flags
         }
@@ -217,16 +215,14 @@ public final class PostgresLedger: LedgerConnection {
         guard !requests.isEmpty else { return [] }
         return try write { (now) throws(PostgresFailure) in
             var taken: [OutboxItem] = []
-            for request in requests { taken += try OutboxTable(connection: connection).take(request, now: now) }
+            for request in requests { taken += try connection.outbox.take(request, now: now) }
             return taken
         }
     }
 
     public func report(_ reports: [OutboxReport]) throws(LedgerError) {
         guard !reports.isEmpty else { return }
-        try write { (now) throws(PostgresFailure) in
-            _ = try connection.run(OutboxTable.reports(reports, now: now))
-        }
+        try write { (now) throws(PostgresFailure) in _ = try connection.run(OutboxTable.reports(reports, now: now)) }
     }
 
     // MARK: Transactions

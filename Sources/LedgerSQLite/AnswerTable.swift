@@ -5,7 +5,7 @@ import Ledger
 struct AnswerTable {
     let database: Database
 
-    func answers(_ keys: [SubmissionKey]) throws(StoreError) -> FoundAnswers {
+    func found(of keys: [SubmissionKey]) throws(StoreError) -> FoundAnswers {
         var found = FoundAnswers()
         for key in keys {
             try find("answers.submission_id = ? AND answers.app = ?", into: &found) { $0.submission(key) }
@@ -13,10 +13,7 @@ struct AnswerTable {
         return found
     }
 
-    /// The answer of one submission; nil where there is none, or only a later version can read it.
-    func answer(_ key: SubmissionKey) throws(StoreError) -> Answer? { try answers([key]).known.first }
-
-    func answers(from ranges: [OriginRange]) throws(StoreError) -> FoundAnswers {
+    func found(from ranges: [OriginRange]) throws(StoreError) -> FoundAnswers {
         var found = FoundAnswers()
         for range in ranges { try find(OriginRange.condition, into: &found) { range.bind(to: &$0) } }
         return found

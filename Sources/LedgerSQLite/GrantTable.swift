@@ -82,11 +82,11 @@ struct GrantTable {
     func holders(_ questions: [HolderQuestion]) throws(StoreError) -> FoundGrants {
         var rows = FoundGrants()
         for question in questions {
-            rows += try grants("grants.transaction_id = ?1 AND grants.environment = ?2") {
+            rows += try found("grants.transaction_id = ?1 AND grants.environment = ?2") {
                 $0.reference(question.reference)
             }
             guard let key = question.key else { continue }
-            rows += try grants("coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2") {
+            rows += try found("coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2") {
                 $0.text(key.indexed)
                 $0.integer(key.environment.column)
             }
@@ -94,21 +94,21 @@ struct GrantTable {
         return rows
     }
 
-    func grants(of submissions: [SubmissionKey]) throws(StoreError) -> FoundGrants {
-        var found = FoundGrants()
+    func found(of submissions: [SubmissionKey]) throws(StoreError) -> FoundGrants {
+        var rows = FoundGrants()
         for submission in submissions {
-            found += try grants("grants.submission_id = ? AND products.app = ?") { $0.submission(submission) }
+            rows += try found("grants.submission_id = ? AND products.app = ?") { $0.submission(submission) }
         }
-        return found
+        return rows
     }
 
-    func grants(from ranges: [OriginRange]) throws(StoreError) -> FoundGrants {
-        var found = FoundGrants()
-        for range in ranges { found += try grants(OriginRange.condition) { range.bind(to: &$0) } }
-        return found
+    func found(from ranges: [OriginRange]) throws(StoreError) -> FoundGrants {
+        var rows = FoundGrants()
+        for range in ranges { rows += try found(OriginRange.condition) { range.bind(to: &$0) } }
+        return rows
     }
 
-    func grants(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> FoundGrants {
+    func found(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> FoundGrants {
         var found = FoundGrants()
         try database.statement("\(GrantColumns.selection) WHERE \(condition)").each(bind) {
             GrantColumns.add($0, to: &found)

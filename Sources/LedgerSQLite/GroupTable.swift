@@ -4,7 +4,7 @@ import Ledger
 struct GroupTable {
     let database: Database
 
-    func group() throws(StoreError) -> ConsumerGroup? {
+    func owner() throws(StoreError) -> ConsumerGroup? {
         try database.statement("SELECT \(GroupColumns.shown) FROM consumer_group").first({ _ in }) {
             GroupColumns.group($0)
         }
@@ -12,7 +12,7 @@ struct GroupTable {
 
     /// - Returns: The group that it belongs to from now on.
     func bind(to group: ConsumerGroup) throws(StoreError) -> ConsumerGroup {
-        if let owner = try self.group() { return owner }
+        if let owner = try owner() { return owner }
         try move(to: group)
         return group
     }
@@ -20,7 +20,7 @@ struct GroupTable {
     /// - Returns: The group that it belonged to.
     @discardableResult
     func move(to group: ConsumerGroup) throws(StoreError) -> ConsumerGroup? {
-        let former = try self.group()
+        let former = try owner()
         try database.run("DELETE FROM consumer_group")
         try database.statement(
             "INSERT INTO consumer_group (one, \(GroupColumns.written.list)) VALUES (1, \(GroupColumns.written.values))"

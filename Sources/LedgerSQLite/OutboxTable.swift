@@ -87,21 +87,21 @@ struct OutboxTable {
     private func isOver(_ row: DueOutboxRow) throws(StoreError) -> Bool {
         let grant = try grant(of: row)
         guard let failure = row.failure else { return row.isOver(grant: grant, isAnswered: false, isWaiting: false) }
-        let answers = try AnswerTable(database: database).answers([failure])
+        let answers = try database.answers.found(of: [failure])
         return row.isOver(grant: grant, isAnswered: !answers.known.isEmpty || !answers.later.isEmpty, isWaiting: false)
     }
 
     private func grant(of row: DueOutboxRow) throws(StoreError) -> Grant? {
         guard let reference = row.grant else { return nil }
-        return try GrantTable(database: database).holders([HolderQuestion(reference)]).known.first?.grant
+        return try database.grants.holders([HolderQuestion(reference)]).known.first?.grant
     }
 
     private func work(_ row: DueOutboxRow) throws(StoreError) -> OutboxItem.Work? {
         let grant = try grant(of: row)
         var answer: Answer?
-        if let failure = row.failure { answer = try AnswerTable(database: database).answer(failure) }
+        if let failure = row.failure { answer = try database.answers.found(of: [failure]).known.first }
         let pending = try row.waiting.flatMap { (key) throws(StoreError) in
-            try RetryTable(database: database).waiting(key)
+            try database.retries.waiting(key)
         }
         return row.work(grant: grant, answer: answer, pending: pending)
     }

@@ -174,8 +174,8 @@ struct RetryTable {
         guard !rows.isEmpty else { return [] }
         let keys = rows.map(\.pending.claimant.submissionKey)
         return WaitingRow.judged(
-            rows, grants: try GrantTable(database: database).grants(of: keys),
-            answers: try AnswerTable(database: database).answers(keys))
+            rows, grants: try database.grants.found(of: keys),
+            answers: try database.answers.found(of: keys))
     }
 
     func rows(of key: SubmissionKey) throws(StoreError) -> [RetryRow] {

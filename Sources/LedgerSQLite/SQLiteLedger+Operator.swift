@@ -3,13 +3,13 @@ public import Ledger
 
 extension SQLiteLedger: LedgerOperator {
     public func group() throws(LedgerError) -> ConsumerGroup? {
-        try read { (_) throws(StoreError) in try GroupTable(database: database).group() }
+        try read { (_) throws(StoreError) in try database.group.owner() }
     }
 
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         try read { (_) throws(StoreError) in
             for partition in partitions {
-                if try PartitionTable(database: database).refuses(partition) { return false }
+                if try database.partitions.refuses(partition) { return false }
             }
             return true
         }
@@ -20,24 +20,23 @@ extension SQLiteLedger: LedgerOperator {
             var records: [SubmissionRecord] = []
             for key in keys { records.append(try record(of: key)) }
             var results = SearchResults(of: searches, in: try lists(searches.flatMap(\.queries)))
-            results.add(try OutboxTable(database: database).rows(Array(results.owable)))
+            results.add(try database.outbox.rows(Array(results.owable)))
             return LedgerLook(records: records, results: results.all)
         }
     }
 
     private func record(of key: SubmissionKey) throws(StoreError) -> SubmissionRecord {
         let query = GrantQuery(bundleID: key.bundleID, submissionID: key.submissionID, limit: .max)
-        let grants = try GrantTable(database: database).page(query)
-        let answers = try AnswerTable(database: database).answers([key])
+        let grants = try database.grants.page(query)
+        let answers = try database.answers.found(of: [key])
         let answer = answers.known.first
-        let retries = RetryTable(database: database)
-        let waiting = try retries.outlines(of: key)
-        let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
+        let waiting = try database.retries.outlines(of: key)
+        let later = try database.grants.found(of: [key]).later.count + answers.later.count
         return SubmissionRecord(
             grants: grants.reversed(), answer: answer, waiting: waiting,
-            owed: try OutboxTable(database: database).rows(
+            owed: try database.outbox.rows(
                 OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer, waiting: waiting)),
-            later: later + (try retries.later(of: key)))
+            later: later + (try database.retries.later(of: key)))
     }
 
     public func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
@@ -53,32 +52,32 @@ extension SQLiteLedger: LedgerOperator {
     func list(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
         guard !query.excludesAll else { return [] }
         switch query.state {
-        case .failed, .repeated: return try AnswerTable(database: database).page(query)
-        case .retrying, .held: return try RetryTable(database: database).page(query)
+        case .failed, .repeated: return try database.answers.page(query)
+        case .retrying, .held: return try database.retries.page(query)
         case .granted:
             guard let grants = query.grants else { return [] }
-            return try GrantTable(database: database).page(grants).map(SubmissionRow.init)
+            return try database.grants.page(grants).map(SubmissionRow.init)
         }
     }
 
     public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
-        try read { (_) throws(StoreError) in try GrantTable(database: database).page(query) }
+        try read { (_) throws(StoreError) in try database.grants.page(query) }
     }
 
     public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {
-        try read { (_) throws(StoreError) in try OutboxTable(database: database).page(limit: limit) }
+        try read { (_) throws(StoreError) in try database.outbox.page(limit: limit) }
     }
 
     public func laterOwed() throws(LedgerError) -> Int {
-        try read { (_) throws(StoreError) in try OutboxTable(database: database).later() }
+        try read { (_) throws(StoreError) in try database.outbox.later() }
     }
 
     public func owed(_ keys: [OutboxKey]) throws(LedgerError) -> [OutboxRow] {
-        try read { (_) throws(StoreError) in try OutboxTable(database: database).rows(keys) }
+        try read { (_) throws(StoreError) in try database.outbox.rows(keys) }
     }
 
     public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
-        try read { (_) throws(StoreError) in try ActionTable(database: database).all(on: key) }
+        try read { (_) throws(StoreError) in try database.actions.all(on: key) }
     }
 
     public func accept(
@@ -86,43 +85,41 @@ extension SQLiteLedger: LedgerOperator {
     ) throws(LedgerError) -> Bool {
         try write { (_) throws(StoreError) in
             guard try database.identity() == id else { return false }
-            let partitions = PartitionTable(database: database)
-            if let former = try GroupTable(database: database).move(to: group), group.isElsewhere(than: former) {
-                try partitions.beginAnew(committed)
+            if let former = try database.group.move(to: group), group.isElsewhere(than: former) {
+                try database.partitions.beginAnew(committed)
             }
-            try partitions.accept(committed)
-            try ActionTable(database: database).add(.accept, note, on: nil)
+            try database.partitions.accept(committed)
+            try database.actions.add(.accept, note, on: nil)
             return true
         }
     }
 
     public func partitions() throws(LedgerError) -> [PartitionRow] {
-        try read { (_) throws(StoreError) in try PartitionTable(database: database).all() }
+        try read { (_) throws(StoreError) in try database.partitions.all() }
     }
 
     public func workers() throws(LedgerError) -> [WorkerRow] {
-        try read { (now) throws(StoreError) in try WorkerTable(database: database).all(now: now) }
+        try read { (now) throws(StoreError) in try database.workers.all(now: now) }
     }
 
     public func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError) {
-        try write { (_) throws(StoreError) in try ActionTable(database: database).add(kind, note, on: nil) }
+        try write { (_) throws(StoreError) in try database.actions.add(kind, note, on: nil) }
     }
 
     public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
         try write { (now) throws(StoreError) in
-            let result = try PartitionTable(database: database).pass(passed)
+            let result = try database.partitions.pass(passed)
             guard result == .passed else { return result }
-            let outbox = OutboxTable(database: database)
-            for stub in passed.stubs(note) { try outbox.insert(NewOutboxRow(stub), now: now) }
-            try ActionTable(database: database).add(.pass, passed.named(note), on: nil)
+            for stub in passed.stubs(note) { try database.outbox.insert(NewOutboxRow(stub), now: now) }
+            try database.actions.add(.pass, passed.named(note), on: nil)
             return result
         }
     }
 
     public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
         try write { (now) throws(StoreError) in
-            let count = try RetryTable(database: database).makeDue(key, now: now)
-            if count > 0 { try ActionTable(database: database).add(.retry, note, on: key) }
+            let count = try database.retries.makeDue(key, now: now)
+            if count > 0 { try database.actions.add(.retry, note, on: key) }
             return count
         }
     }
@@ -130,16 +127,15 @@ extension SQLiteLedger: LedgerOperator {
     public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
         try write(keeps: { !$0.contains(where: \.isHeld) }) { (now) throws(StoreError) in
             var outcomes: [Outcome] = []
-            let retries = RetryTable(database: database)
-            for row in try retries.rows(of: key) {
+            for row in try database.retries.rows(of: key) {
                 // Taken even from another lease; a result under the former lease is dropped.
-                let due = try retries.lease(row, now: now)
+                let due = try database.retries.lease(row, now: now)
                 var planner = BatchPlanner([.abandoning(due, note)])
-                _ = planner.readAnswers(try AnswerTable(database: database).answers(planner.submissions))
-                let own = try GrantTable(database: database).grants(of: [key])
-                let held = try GrantTable(database: database).holders(planner.questions.holders)
+                _ = planner.readAnswers(try database.answers.found(of: planner.submissions))
+                let own = try database.grants.found(of: [key])
+                let held = try database.grants.holders(planner.questions.holders)
                 let partition = due.submission.origin.topicPartition
-                let number = try PartitionTable(database: database).number(partition)
+                let number = try database.partitions.number(partition)
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: [partition: number], now: now)
                 // No other connection writes meanwhile.
@@ -149,7 +145,7 @@ extension SQLiteLedger: LedgerOperator {
                 guard !outcome.isHeld else { return [outcome] }
                 outcomes.append(outcome)
             }
-            if !outcomes.isEmpty { try ActionTable(database: database).add(.abandon, note, on: key) }
+            if !outcomes.isEmpty { try database.actions.add(.abandon, note, on: key) }
             return outcomes
         }
     }
@@ -174,16 +170,15 @@ extension SQLiteLedger: LedgerOperator {
     private func answers(after: Int64, limit: Int) throws(StoreError) -> [AuditedRow] {
         let rows = try database.audited(AnswerColumns.selection, .answers, after, limit) { AnswerColumns.audited($0) }
         let questions = rows.flatMap(\.found.answering)
-        return AuditedRow.answers(rows, holders: try GrantTable(database: database).holders(questions))
+        return AuditedRow.answers(rows, holders: try database.grants.holders(questions))
     }
 
     public func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
         try write { (now) throws(StoreError) in
-            let outbox = OutboxTable(database: database)
             let before = try database.number("SELECT count(*) FROM outbox")
-            for event in untold { try outbox.insert(event.outboxRow, now: now) }
+            for event in untold { try database.outbox.insert(event.outboxRow, now: now) }
             let added = Int(try database.number("SELECT count(*) FROM outbox") - before)
-            if added > 0 { try ActionTable(database: database).add(.repair, note.counting(added), on: nil) }
+            if added > 0 { try database.actions.add(.repair, note.counting(added), on: nil) }
             return added
         }
     }

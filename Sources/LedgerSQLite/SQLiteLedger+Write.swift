@@ -23,19 +23,18 @@ extension SQLiteLedger {
         try database.write { () throws(StoreError) in
             let now = clock()
             let partitions = try admit(batch, to: &planner)
-            let grants = GrantTable(database: database)
             let fast = planner.fast
-            planner.inserted(fast: fast, try grants.insert(fast, isFast: true, partitions: partitions))
+            planner.inserted(fast: fast, try database.grants.insert(fast, isFast: true, partitions: partitions))
             guard !planner.isComplete else { return }
-            let answers = try AnswerTable(database: database).answers(planner.submissions)
+            let answers = try database.answers.found(of: planner.submissions)
             let tried = planner.readAnswers(answers)
-            planner.inserted(try grants.insert(tried, isFast: false, partitions: partitions))
+            planner.inserted(try database.grants.insert(tried, isFast: false, partitions: partitions))
             let questions = planner.questions
-            let held = try grants.holders(questions.holders)
-            let own = try grants.grants(of: questions.submissions)
-            let waiting = try RetryTable(database: database).waiting(questions.waiting)
+            let held = try database.grants.holders(questions.holders)
+            let own = try database.grants.found(of: questions.submissions)
+            let waiting = try database.retries.waiting(questions.waiting)
             let told = planner.conclude(
-                held: held, own: own, ours: try grants.ours(questions.apps), waiting: waiting)
+                held: held, own: own, ours: try database.grants.ours(questions.apps), waiting: waiting)
             try conclude(&planner, told, partitions: partitions, now: now)
         }
         // Rendered after the commit: nobody waits for the lock meanwhile.
@@ -47,7 +46,6 @@ extension SQLiteLedger {
     private func admit(
         _ batch: [Decision], to planner: inout BatchPlanner
     ) throws(StoreError) -> [TopicPartition: Int64] {
-        let table = PartitionTable(database: database)
         var generations: [PartitionOwnership: Bool] = [:]
         var numbers: [TopicPartition: Int64] = [:]
         var owned: [Bool] = []
@@ -57,14 +55,16 @@ extension SQLiteLedger {
                 if let known = generations[ownership] {
                     owned.append(known)
                 } else {
-                    let isOwned = try table.isOwned(ownership)
+                    let isOwned = try database.partitions.isOwned(ownership)
                     generations[ownership] = isOwned
                     owned.append(isOwned)
                 }
-            case .row(let lease): owned.append(try RetryTable(database: database).isOwned(lease))
+            case .row(let lease): owned.append(try database.retries.isOwned(lease))
             }
             let partition = decision.origin.topicPartition
-            if owned.last == true, numbers[partition] == nil { numbers[partition] = try table.number(partition) }
+            if owned.last == true, numbers[partition] == nil {
+                numbers[partition] = try database.partitions.number(partition)
+            }
         }
         planner.admit(owned)
         return numbers
@@ -77,16 +77,16 @@ extension SQLiteLedger {
         var flags: [Bool] = []
         for new in answers {
             let partition = partitions[new.answer.origin.topicPartition] ?? 0
-            flags.append(try AnswerTable(database: database).insert(new, partition: partition))
+            flags.append(try database.answers.insert(new, partition: partition))
         }
         let writes = planner.answered(flags)
-        try GrantTable(database: database).withdraw(writes.withdrawn)
-        let retries = RetryTable(database: database)
+        try database.grants.withdraw(writes.withdrawn)
         for retry in writes.retries {
-            try retries.insert(retry, partition: partitions[retry.submission.origin.topicPartition] ?? 0, now: now)
+            try database.retries.insert(
+                retry, partition: partitions[retry.submission.origin.topicPartition] ?? 0, now: now)
         }
-        for update in writes.updatedRetries { try retries.update(update, now: now) }
-        for lease in writes.endedRetries { try retries.end(lease) }
-        for row in writes.outbox { try OutboxTable(database: database).insert(row, now: now) }
+        for update in writes.updatedRetries { try database.retries.update(update, now: now) }
+        for lease in writes.endedRetries { try database.retries.end(lease) }
+        for row in writes.outbox { try database.outbox.insert(row, now: now) }
     }
 }

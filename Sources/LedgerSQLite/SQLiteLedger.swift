@@ -55,7 +55,7 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func bind(to group: ConsumerGroup) throws(LedgerError) -> ConsumerGroup {
         if let owner = try self.group() { return owner }
-        return try write { (_) throws(StoreError) in try GroupTable(database: database).bind(to: group) }
+        return try write { (_) throws(StoreError) in try database.group.bind(to: group) }
     }
 
     /// The ledger's clock is the host's.
@@ -67,7 +67,7 @@ public final class SQLiteLedger: LedgerConnection {
         try write { (_) throws(StoreError) in
             var results: [TakeOverResult] = []
             for request in requests {
-                if let start = try PartitionTable(database: database).takeOver(request) {
+                if let start = try database.partitions.takeOver(request) {
                     results.append(.taken(start))
                 } else {
                     results.append(.forgotten(ledger: try database.identity()))
@@ -79,12 +79,12 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool] {
         try each(checkpoints) { (checkpoint, _) throws(StoreError) in
-            try PartitionTable(database: database).checkpoint(checkpoint)
+            try database.partitions.checkpoint(checkpoint)
         }
     }
 
     public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
-        try each(marks) { (mark, _) throws(StoreError) in try PartitionTable(database: database).mark(mark) }
+        try each(marks) { (mark, _) throws(StoreError) in try database.partitions.mark(mark) }
     }
 
     // MARK: Look-ups
@@ -93,10 +93,10 @@ public final class SQLiteLedger: LedgerConnection {
         guard !origins.isEmpty else { return [] }
         let outcomes = try read { (_) throws(StoreError) in
             let ranges = OriginRange.covering(origins)
-            let grants = try GrantTable(database: database).grants(from: ranges)
-            let answers = try AnswerTable(database: database).answers(from: ranges)
-            let waiting = try RetryTable(database: database).waiting(from: ranges)
-            let answering = try GrantTable(database: database).holders(answers.answering)
+            let grants = try database.grants.found(from: ranges)
+            let answers = try database.answers.found(from: ranges)
+            let waiting = try database.retries.waiting(from: ranges)
+            let answering = try database.grants.holders(answers.answering)
             return KnownOutcomes(grants: grants, answers: answers, answering: answering, waiting: waiting)
         }
         // The ranges may have more offsets than were asked for.
@@ -107,7 +107,7 @@ public final class SQLiteLedger: LedgerConnection {
         try read { (_) throws(StoreError) in
             var found: [GrantReference?] = []
             for question in questions {
-                let grants = try GrantTable(database: database).grants("grants.transaction_id = ?") {
+                let grants = try database.grants.found("grants.transaction_id = ?") {
                     $0.text(question.transactionID)
                 }
                 // A grant that only a later version can read gives no answer here: Apple is asked, and the write finds
@@ -122,25 +122,24 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry] {
         try write { (now) throws(StoreError) in
-            let table = RetryTable(database: database)
-            if let suspect = try table.takeSuspect(now: now) { return [suspect] }
+            if let suspect = try database.retries.takeSuspect(now: now) { return [suspect] }
             var left = bytes
             var taken: [DueRetry] = []
-            for request in requests { taken += try table.take(request, bytes: &left, now: now) }
+            for request in requests { taken += try database.retries.take(request, bytes: &left, now: now) }
             return taken
         }
     }
 
     public func renew(_ renewals: [LeaseRenewal]) throws(LedgerError) -> [Bool] {
         try each(renewals) { (renewal, now) throws(StoreError) in
-            try RetryTable(database: database).renew(renewal, now: now)
+            try database.retries.renew(renewal, now: now)
         }
     }
 
     public func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError) {
         try write { (now) throws(StoreError) in
-            for lease in retries { try RetryTable(database: database).giveBack(lease, now: now) }
-            for lease in outbox { try OutboxTable(database: database).giveBack(lease, now: now) }
+            for lease in retries { try database.retries.giveBack(lease, now: now) }
+            for lease in outbox { try database.outbox.giveBack(lease, now: now) }
         }
     }
 
@@ -148,9 +147,9 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
         try each(entries) { (entry, now) throws(StoreError) in
-            guard try PartitionTable(database: database).isOwned(entry.ownership) else { return false }
-            if let key = entry.key.failure, try !AnswerTable(database: database).hasFailure(key) { return false }
-            try OutboxTable(database: database).insert(NewOutboxRow(entry), now: now)
+            guard try database.partitions.isOwned(entry.ownership) else { return false }
+            if let key = entry.key.failure, try !database.answers.hasFailure(key) { return false }
+            try database.outbox.insert(NewOutboxRow(entry), now: now)
             return true
         }
     }
@@ -158,28 +157,25 @@ public final class SQLiteLedger: LedgerConnection {
     public func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem] {
         try write { (now) throws(StoreError) in
             var taken: [OutboxItem] = []
-            for request in requests { taken += try OutboxTable(database: database).take(request, now: now) }
+            for request in requests { taken += try database.outbox.take(request, now: now) }
             return taken
         }
     }
 
     public func report(_ reports: [OutboxReport]) throws(LedgerError) {
         try write { (now) throws(StoreError) in
-            for report in reports { try OutboxTable(database: database).report(report, now: now) }
+            for report in reports { try database.outbox.report(report, now: now) }
         }
     }
 
     public func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure {
-        let workers = try write { (now) throws(StoreError) in
-            try WorkerTable(database: database).sign(of: worker, now: now)
-        }
+        let workers = try write { (now) throws(StoreError) in try database.workers.sign(of: worker, now: now) }
         let (measure, isAhead) = try read { (now) throws(StoreError) in
-            let retries = RetryTable(database: database)
-            let waiting = try retries.waiting()
-            let outbox = try OutboxTable(database: database).size(now: now)
+            let waiting = try database.retries.waiting()
+            let outbox = try database.outbox.size(now: now)
             let measure = LedgerMeasure(
-                retries: try retries.sizes(), waiting: waiting.byEndpoint, held: try retries.held(),
-                calls: try OutboxTable(database: database).calls(), outboxRows: outbox.rows, outboxAge: outbox.age,
+                retries: try database.retries.sizes(), waiting: waiting.byEndpoint, held: try database.retries.held(),
+                calls: try database.outbox.calls(), outboxRows: outbox.rows, outboxAge: outbox.age,
                 later: waiting.later + outbox.later, workers: workers,
                 takenAt: now)
             let last = max(waiting.last ?? .min, outbox.last ?? .min)
@@ -187,14 +183,14 @@ public final class SQLiteLedger: LedgerConnection {
         }
         guard isAhead else { return measure }
         try write { (now) throws(StoreError) in
-            try RetryTable(database: database).cap(at: Self.latest(now))
-            try OutboxTable(database: database).cap(at: Self.latest(now))
+            try database.retries.cap(at: Self.latest(now))
+            try database.outbox.cap(at: Self.latest(now))
         }
         return measure
     }
 
     public func signOff(_ worker: WorkerSign) throws(LedgerError) {
-        try write { (_) throws(StoreError) in try WorkerTable(database: database).forget(worker) }
+        try write { (_) throws(StoreError) in try database.workers.forget(worker) }
     }
 
     /// No row waits for longer, unless a clock was ahead.

@@ -5,7 +5,7 @@ import Ledger
 struct AnswerTable {
     let connection: PostgresConnection
 
-    func answers(_ keys: [SubmissionKey]) throws(PostgresFailure) -> FoundAnswers {
+    func found(of keys: [SubmissionKey]) throws(PostgresFailure) -> FoundAnswers {
         keys.isEmpty ? FoundAnswers() : try connection.ask(all(of: keys))
     }
 
@@ -20,7 +20,7 @@ struct AnswerTable {
         return PostgresQuestion(statement) { Self.found([$0]) }
     }
 
-    func answers(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundAnswers {
+    func found(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundAnswers {
         Self.found(try connection.run(ranges.map { $0.statement("\(AnswerColumns.selection) WHERE") }))
     }
 

@@ -194,18 +194,18 @@ struct GrantTable {
         ])
     }
 
-    func grants(of submissions: [SubmissionKey]) throws(PostgresFailure) -> FoundGrants {
+    func found(of submissions: [SubmissionKey]) throws(PostgresFailure) -> FoundGrants {
         guard !submissions.isEmpty else { return FoundGrants() }
         return try found([Self.select(of: submissions)])
     }
 
-    func grants(of transactions: Set<TransactionID>) throws(PostgresFailure) -> FoundGrants {
+    func found(of transactions: Set<TransactionID>) throws(PostgresFailure) -> FoundGrants {
         try found([
             Self.select("$1::text[]", "grants.transaction_id = a", each: transactions, [.text]) { $1.text($0) }
         ])
     }
 
-    func grants(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundGrants {
+    func found(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundGrants {
         try found(ranges.map { $0.statement("\(GrantColumns.selection) WHERE") })
     }
 

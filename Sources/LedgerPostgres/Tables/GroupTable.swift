@@ -4,7 +4,7 @@ import Ledger
 struct GroupTable {
     let connection: PostgresConnection
 
-    func group() throws(PostgresFailure) -> ConsumerGroup? {
+    func owner() throws(PostgresFailure) -> ConsumerGroup? {
         try connection.run(PostgresStatement("SELECT \(GroupColumns.shown) FROM consumer_group")).first
             .map { GroupColumns.group($0) }
     }
@@ -12,12 +12,12 @@ struct GroupTable {
     /// - Returns: The group that it belongs to from now on, perhaps that of a quicker worker.
     func bind(to group: ConsumerGroup) throws(PostgresFailure) -> ConsumerGroup {
         try run("ON CONFLICT (one) DO NOTHING", group)
-        return try self.group() ?? group
+        return try owner() ?? group
     }
 
     /// - Returns: The group that it belonged to.
     func move(to group: ConsumerGroup) throws(PostgresFailure) -> ConsumerGroup? {
-        let former = try self.group()
+        let former = try owner()
         let changes = GroupColumns.written.names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         try run("ON CONFLICT (one) DO UPDATE SET \(changes)", group)
         return former

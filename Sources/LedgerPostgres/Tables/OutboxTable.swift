@@ -75,8 +75,8 @@ struct OutboxTable {
             let asked = OutboxColumns.portion(left: request.limit - items.count, putOff: putOff)
             let rows = try due(request.target, limit: asked, now: now)
             guard !rows.isEmpty else { break }
-            let pending = try RetryTable(connection: connection).waiting(Set(rows.compactMap(\.waiting)))
-            let answers = try AnswerTable(connection: connection).answers(Array(Set(rows.compactMap(\.failure))))
+            let pending = try connection.retries.waiting(Set(rows.compactMap(\.waiting)))
+            let answers = try connection.answers.found(of: Array(Set(rows.compactMap(\.failure))))
             let grants = try grants(rows)
             let answered = Set((answers.known.map(\.claimant) + answers.later.map(\.claimant)).map(\.submissionKey))
             var rendered: [(row: DueOutboxRow, work: OutboxItem.Work)] = []
@@ -121,7 +121,7 @@ struct OutboxTable {
 
     private func grants(_ rows: [DueOutboxRow]) throws(PostgresFailure) -> [GrantReference: Grant] {
         let references = Set(rows.compactMap(\.grant)).map { HolderQuestion($0) }
-        let found = try GrantTable(connection: connection).holders(references).known
+        let found = try connection.grants.holders(references).known
         return Dictionary(found.map { ($0.grant.reference, $0.grant) }) { first, _ in first }
     }
 

@@ -219,8 +219,8 @@ struct RetryTable {
         guard !rows.isEmpty else { return [] }
         let keys = rows.map(\.pending.claimant.submissionKey)
         return WaitingRow.judged(
-            rows, grants: try GrantTable(connection: connection).grants(of: keys),
-            answers: try AnswerTable(connection: connection).answers(keys))
+            rows, grants: try connection.grants.found(of: keys),
+            answers: try connection.answers.found(of: keys))
     }
 
     /// The rows of some submissions without their evidence, the oldest first.
