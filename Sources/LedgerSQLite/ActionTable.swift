@@ -30,13 +30,8 @@ struct ActionTable {
         var count = 0
         for key in keys {
             count +=
-                try database.statement(
-                    "SELECT count(*) FROM operator_actions WHERE submission_id = ? AND app = ?"
-                ).first {
-                    $0.submission(key)
-                } read: {
-                    $0.int(0)
-                } ?? 0
+                try database.statement("SELECT count(*) FROM operator_actions WHERE submission_id = ? AND app = ?")
+                .count { $0.submission(key) }
         }
         return count
     }

@@ -47,11 +47,9 @@ struct AnswerTable {
         """
 
     func count(_ places: ClosedRange<Int64>, before: Timestamp) throws(StoreError) -> Int {
-        try database.statement("SELECT count(*) FROM answers WHERE \(Self.isOld)").first {
+        try database.statement("SELECT count(*) FROM answers WHERE \(Self.isOld)").count {
             Self.bind(places, before, to: &$0)
-        } read: {
-            $0.int(0)
-        } ?? 0
+        }
     }
 
     func delete(_ places: ClosedRange<Int64>, before: Timestamp) throws(StoreError) -> Int {
@@ -61,11 +59,7 @@ struct AnswerTable {
     func hasFailure(_ key: SubmissionKey) throws(StoreError) -> Bool {
         try database.statement(
             "SELECT 1 FROM answers WHERE submission_id = ? AND app = ? AND reason IS NOT NULL"
-        ).first {
-            $0.submission(key)
-        } read: { _ in
-            true
-        } ?? false
+        ).hasRow { $0.submission(key) }
     }
 
     private static func bind(_ places: ClosedRange<Int64>, _ before: Timestamp, to values: inout Binder) {

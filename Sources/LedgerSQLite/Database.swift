@@ -113,9 +113,7 @@ final class Database {
 
     /// A number for a lease that this ledger has not given before.
     func nextLease() throws(StoreError) -> Int64 {
-        try statement("UPDATE ledger SET last_lease = last_lease + 1 RETURNING last_lease").first({ _ in }) {
-            $0.integer(0)
-        } ?? 0
+        try number("UPDATE ledger SET last_lease = last_lease + 1 RETURNING last_lease")
     }
 
     /// A page of a query's rows, the newest first by the sequence of its table. Rows that are read as nil are left out.
@@ -236,7 +234,7 @@ struct FileIdentity: Hashable {
         guard stat(path, &status) == 0 else {
             let code = errno
             guard code == ENOENT || code == ENOTDIR else {
-                throw .sqlite(code: 14, message: "cannot be looked up: \(String(cString: strerror(code)))")
+                throw .sqlite(code: SQLITE_CANTOPEN, message: "cannot be looked up: \(String(cString: strerror(code)))")
             }
             throw .replaced("\(path) is gone")
         }

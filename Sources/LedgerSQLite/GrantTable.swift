@@ -136,12 +136,10 @@ struct GrantTable {
             SELECT count(*) FROM grants WHERE user_id = ?1
                 AND (?2 IS NULL OR product IN (SELECT number FROM products WHERE app = ?2))
             """
-        ).first {
+        ).count {
             $0.text(user)
             $0.text(app)
-        } read: {
-            $0.int(0)
-        } ?? 0
+        }
     }
 
     func page(_ query: GrantQuery) throws(StoreError) -> [GrantRow] {

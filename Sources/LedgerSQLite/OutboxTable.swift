@@ -204,7 +204,7 @@ struct OutboxTable {
 
     /// Rows that only a later version can read.
     func later() throws(StoreError) -> Int {
-        Int(try database.number("SELECT count(*) FROM outbox WHERE NOT (\(OutboxColumns.isShown))"))
+        try database.statement("SELECT count(*) FROM outbox WHERE NOT (\(OutboxColumns.isShown))").count()
     }
 
     func rows(_ keys: [OutboxKey]) throws(StoreError) -> [OutboxRow] {

@@ -239,9 +239,9 @@ struct RetryTable {
                 LedgerMeasure.Waiting(endpoint: endpoint, rows: rows, oldest: try received(first)))
             waiting.last = max(waiting.last ?? .min, last ?? .min)
         }
-        waiting.later += Int(
-            try database.number(
-                "SELECT count(*) FROM retries INDEXED BY retries_later WHERE NOT \(RetryColumns.isKnown)"))
+        waiting.later += try database.statement(
+            "SELECT count(*) FROM retries INDEXED BY retries_later WHERE NOT \(RetryColumns.isKnown)"
+        ).count()
         return waiting
     }
 
@@ -267,12 +267,8 @@ struct RetryTable {
     /// Rows of a submission that only a later version can read.
     func later(of key: SubmissionKey) throws(StoreError) -> Int {
         try database.statement(
-            "SELECT 1 FROM retries WHERE submission_id = ? AND app = ? AND NOT \(RetryColumns.isKnown)"
-        ).rows {
-            $0.submission(key)
-        } read: { _ in
-            ()
-        }.count
+            "SELECT count(*) FROM retries WHERE submission_id = ? AND app = ? AND NOT \(RetryColumns.isKnown)"
+        ).count { $0.submission(key) }
     }
 
     func held() throws(StoreError) -> [LedgerMeasure.Held] {

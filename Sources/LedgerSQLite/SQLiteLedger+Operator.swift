@@ -175,9 +175,10 @@ extension SQLiteLedger: LedgerOperator {
 
     public func repair(_ untold: [UntoldEvent], _ note: OperatorNote) throws(LedgerError) -> Int {
         try write { (now) throws(StoreError) in
-            let before = try database.number("SELECT count(*) FROM outbox")
+            let rows = try database.statement("SELECT count(*) FROM outbox")
+            let before = try rows.count()
             for event in untold { try database.outbox.insert(event.outboxRow, now: now) }
-            let added = Int(try database.number("SELECT count(*) FROM outbox") - before)
+            let added = try rows.count() - before
             if added > 0 { try database.actions.add(.repair, note.counting(added), on: nil) }
             return added
         }

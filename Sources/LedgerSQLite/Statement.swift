@@ -67,6 +67,11 @@ final class Statement {
         try rows(bind, until: { _ in true }, read: read).first
     }
 
+    /// The number in the first column of a query's first row; 0 without a row.
+    func count(_ bind: (inout Binder) -> Void = { _ in }) throws(StoreError) -> Int {
+        try first(bind) { $0.int(0) } ?? 0
+    }
+
     /// - Parameter row: Says whether another row is wanted.
     private func execute(_ bind: (inout Binder) -> Void, row: (Columns) throws(StoreError) -> Bool) throws(StoreError) {
         binder.removeAll()

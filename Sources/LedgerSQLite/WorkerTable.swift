@@ -17,12 +17,10 @@ struct WorkerTable {
         try database.statement("DELETE FROM workers WHERE seen_at < ?").run {
             $0.integer(now.milliseconds - WorkerSign.keptFor)
         }
-        return try database.statement("SELECT count(*) FROM workers WHERE seen_at BETWEEN ? AND ?").first {
+        return try database.statement("SELECT count(*) FROM workers WHERE seen_at BETWEEN ? AND ?").count {
             $0.integer(WorkerSign.living(at: now).lowerBound)
             $0.integer(WorkerSign.living(at: now).upperBound)
-        } read: {
-            $0.int(0)
-        } ?? 0
+        }
     }
 
     func all(now: Timestamp) throws(StoreError) -> [WorkerRow] {
