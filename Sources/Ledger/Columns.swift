@@ -110,15 +110,17 @@ extension WaitCause {
 }
 
 extension Evidence {
-    /// The words that ``init(kind:bytes:)`` knows.
-    public static let kinds = ["receipt", "signedTransaction", "transactionId"]
+    /// Its kind, by the word of a column.
+    public enum Kind: String, Sendable, CaseIterable {
+        case receipt, signedTransaction
+        case transactionID = "transactionId"
+    }
 
-    /// The word of a column for its kind.
-    public var kind: String {
+    public var kind: Kind {
         switch self {
-        case .receipt: "receipt"
-        case .signedTransaction: "signedTransaction"
-        case .transactionID: "transactionId"
+        case .receipt: .receipt
+        case .signedTransaction: .signedTransaction
+        case .transactionID: .transactionID
         }
     }
 
@@ -129,13 +131,12 @@ extension Evidence {
         }
     }
 
-    /// The evidence in two columns; nil for the word of a later version.
-    public init?(kind: String, bytes: [UInt8]) {
+    /// The evidence in two columns.
+    public init(_ kind: Kind, bytes: [UInt8]) {
         switch kind {
-        case "receipt": self = .receipt(base64: EvidenceText(bytes[...]))
-        case "signedTransaction": self = .signedTransaction(EvidenceText(bytes[...]))
-        case "transactionId": self = .transactionID(TransactionID(reading: String(decoding: bytes, as: UTF8.self)))
-        default: return nil
+        case .receipt: self = .receipt(base64: EvidenceText(bytes[...]))
+        case .signedTransaction: self = .signedTransaction(EvidenceText(bytes[...]))
+        case .transactionID: self = .transactionID(TransactionID(reading: String(decoding: bytes, as: UTF8.self)))
         }
     }
 }
@@ -153,7 +154,7 @@ extension Submission {
     /// The submission with nothing but the kind of its evidence, as ``SubmissionRecord/waiting`` has it.
     public var withoutEvidence: Submission {
         Submission(
-            claimant: claimant, claim: claim, evidence: Evidence(kind: evidence.kind, bytes: []) ?? evidence,
+            claimant: claimant, claim: claim, evidence: Evidence(evidence.kind, bytes: []),
             origin: origin, receivedAt: receivedAt)
     }
 }

@@ -75,7 +75,7 @@ extension LedgerOperator {
 
 public struct SubmissionRow: Hashable, Sendable {
     /// Its sequence number among the submissions of its state; higher is newer.
-    public let sequence: Int64
+    public var sequence: Int64
     public let state: SubmissionState
     public let claimant: Claimant
     public let origin: Origin
@@ -146,15 +146,5 @@ extension SubmissionRow {
             productID: grant.productID, attempts: grant.attempts, passedOver: grant.passedOver,
             isImported: grant.isImported,
             owable: OutboxKey.telling(of: grant.reference, to: grant.submissionID))
-    }
-
-    /// This row with another sequence number.
-    public func at(_ sequence: Int64) -> SubmissionRow {
-        SubmissionRow(
-            sequence: sequence, state: state, claimant: claimant, origin: origin, receivedAt: receivedAt,
-            decidedAt: decidedAt, cause: cause, detail: detail, transactionID: transactionID,
-            originalTransactionID: originalTransactionID, environment: environment, productID: productID,
-            attempts: attempts, dueAt: dueAt, isLeased: isLeased, passedOver: passedOver, isImported: isImported,
-            owable: owable)
     }
 }

@@ -230,7 +230,8 @@ public struct LedgerContent: Hashable {
             rows += try ledger.submissions(SubmissionQuery(state: state, limit: 10_000))
         }
         // Sequence numbers are a ledger's own: a rolled-back row leaves a gap in one ledger and none in another.
-        submissions = Set(rows.map { $0.at(0) })
+        for index in rows.indices { rows[index].sequence = 0 }
+        submissions = Set(rows)
         records = Set(
             try Set(rows.map(\.claimant.submissionKey)).map { key in
                 let record = try ledger.submission(key)

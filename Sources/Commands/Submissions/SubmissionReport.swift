@@ -218,15 +218,14 @@ struct WaitingReport: Sendable {
     let row: RetryRow
 
     func text(now: Timestamp) -> String {
-        let (cause, endpoint) = words
         let next = NextTry(row, now: now)
         var fields = SubmissionReport.claim(row.submission.claimant, row.submission.origin)
         fields += [
-            ("received", row.submission.receivedAt.rfc3339), ("cause", cause), ("detail", row.entry.detail),
-            ("attempts", String(row.attempts)),
+            ("received", row.submission.receivedAt.rfc3339), ("cause", row.entry.cause.word),
+            ("detail", row.entry.detail), ("attempts", String(row.attempts)),
             (next.isTried ? "tried now, until" : "due", row.dueAt.rfc3339), ("next try", next.short),
         ]
-        if let endpoint { fields.append(("endpoint", endpoint)) }
+        if let endpoint = row.entry.cause.endpoint { fields.append(("endpoint", endpoint.text)) }
         if let doubt = row.entry.doubt {
             fields.append(("doubt", "\(doubt.replies) doubting replies in \(doubt.elapsed / 1000) s"))
         }
@@ -246,24 +245,16 @@ struct WaitingReport: Sendable {
         }
     }
 
-    private var words: (cause: String, endpoint: String?) {
-        switch row.entry.cause {
-        case .retrying(let cause, let endpoint): (cause.rawValue, endpoint.text)
-        case .held(let cause): (cause.rawValue, nil)
-        }
-    }
-
     var json: JSONOutput {
-        let (cause, endpoint) = words
         let history = row.entry.history.attempts.map { attempt in
             JSONOutput.object([
                 "at": .time(attempt.at), "cause": .text(attempt.cause), "detail": .text(attempt.detail),
             ])
         }
         return .object([
-            "state": .word(state), "cause": .text(cause), "detail": .text(row.entry.detail),
-            "endpoint": .text(endpoint), "userId": .id(row.submission.userID), "orderId": .id(row.submission.orderID),
-            "transactionId": .id(row.submission.claim.transactionID),
+            "state": .word(state), "cause": .text(row.entry.cause.word), "detail": .text(row.entry.detail),
+            "endpoint": .text(row.entry.cause.endpoint?.text), "userId": .id(row.submission.userID),
+            "orderId": .id(row.submission.orderID), "transactionId": .id(row.submission.claim.transactionID),
             "environment": .word(row.submission.claim.environment), "receivedAt": .time(row.submission.receivedAt),
             "attempts": .count(row.attempts), "dueAt": .time(row.dueAt), "isLeased": .truth(row.isLeased),
             "history": .list(history), "origin": row.submission.origin.json,

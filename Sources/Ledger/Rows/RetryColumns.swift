@@ -64,7 +64,7 @@ public enum RetryColumns: Int32, RecordColumn {
             case .environment: row.text(claim.environment?.rawValue)
             case .submittedAt: row.time(claim.submittedAt)
             case .bytes: row.integer(submission.retainedBytes)
-            case .evidenceKind: row.text(submission.evidence.kind)
+            case .evidenceKind: row.text(submission.evidence.kind.rawValue)
             case .evidence: row.blob(submission.evidence.bytes)
             case .signed: row.integer(new.entry.isSigned ? 1 : 0)
             case .sequence, .leasedUntil, .topic, .partition: break
@@ -116,7 +116,7 @@ public enum RetryColumns: Int32, RecordColumn {
         let row = TableRow(reader, Self.self)
         let attempted = TableRow(reader, Attempted.self)
         let environment: Environment? = row.word(.environment)
-        guard let evidence = Evidence(kind: row.text(.evidenceKind), bytes: row.blob(.evidence)),
+        guard let kind: Evidence.Kind = row.word(.evidenceKind),
             let digest = ClaimDigest(bytes: row.blob(.digest)), environment != nil || row.isNull(.environment)
         else { return nil }
         let claim = Claim(
@@ -124,8 +124,8 @@ public enum RetryColumns: Int32, RecordColumn {
             productID: row.optionalIdentifier(.productID), appAccountToken: row.optionalText(.accountToken),
             environment: environment, submittedAt: row.optionalTime(.submittedAt))
         let submission = Submission(
-            claimant: row.claimant, claim: claim, evidence: evidence, origin: row.origin,
-            receivedAt: row.time(.receivedAt))
+            claimant: row.claimant, claim: claim, evidence: Evidence(kind, bytes: row.blob(.evidence)),
+            origin: row.origin, receivedAt: row.time(.receivedAt))
         let doubt = attempted.optionalInteger(.doubtAnswers).map { replies in
             Doubt(
                 replies: Int(replies), elapsed: attempted.integer(.doubtElapsed),
