@@ -17,6 +17,7 @@ public struct Decision: Hashable, Sendable {
         case malformed(MalformedSubmission)
     }
 
+    /// The outcome that is wanted. The rows that are there may lead to another one, which ``DecisionResult`` has.
     public enum Content: Hashable, Sendable {
         /// Grant these, each at most once; never empty.
         case grant([GrantablePurchase], by: VerifiedBy)
@@ -96,6 +97,8 @@ extension Decision.Subject {
     }
 }
 
+/// The end of the write of one decision. After every case but ``written(_:publish:passedOver:)`` the ledger has nothing
+/// of it.
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is

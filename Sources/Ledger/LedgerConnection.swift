@@ -24,6 +24,7 @@ public enum LedgerError: Error, Hashable, Sendable {
 /// A worker has two: one writes decisions, the other does all else. Every method is one transaction; none of them waits
 /// longer than the driver's limits.
 public protocol LedgerConnection: AnyObject {
+    /// The ledger's ``LedgerID``.
     func identity() throws(LedgerError) -> String
 
     /// Makes the ledger a group's, if it has no group yet.

@@ -1,5 +1,7 @@
+/// The id by which ledgers are told apart. It is given once, with the first step of the schema: a backup and a copy of a
+/// ledger have the same one.
 public enum LedgerID {
-    /// The id of a new ledger: 128 random bits as hexadecimal digits.
+    /// For a new ledger: 128 random bits as hexadecimal digits.
     public static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         return [generator.next(), generator.next()].map { (word: UInt64) in

@@ -1,7 +1,9 @@
 public import Contract
 
-/// How much waits in a ledger, sampled every ten seconds.
+/// How much waits in a ledger, sampled every ten seconds. PostgreSQL counts a large table by some of its pages, so that
+/// figures are estimates then.
 public struct LedgerMeasure: Hashable, Sendable {
+    /// Rows of one app in `retries`, held ones too, and the bytes of their claims and evidence.
     public struct App: Hashable, Sendable {
         public let bundleID: BundleID
         public let rows: Int
@@ -14,6 +16,7 @@ public struct LedgerMeasure: Hashable, Sendable {
         }
     }
 
+    /// Rows of `retries` that wait for the same endpoint.
     public struct Waiting: Hashable, Sendable {
         /// Nil for held rows, and for endpoints that only a later version knows.
         public let endpoint: Endpoint?

@@ -3,6 +3,7 @@ public import Contract
 /// The operators' interface to a ledger, for one thread at a time; workers may write meanwhile. Each change is written
 /// down in `operator_actions`, in the same transaction.
 public protocol LedgerOperator: AnyObject {
+    /// As ``LedgerConnection/identity()``.
     func identity() throws(LedgerError) -> String
 
     /// The group that the ledger belongs to; nil before its first worker.
@@ -193,7 +194,10 @@ extension Decision {
     }
 }
 
+/// A person's command and the reason for it: a row of `operator_actions`. It is never deleted. An erasure replaces its
+/// reason and the submission's id.
 public struct OperatorAction: Hashable, Sendable {
+    /// The word of a column. Actions with a word of a later version are not listed.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case accept
         case retry
@@ -271,6 +275,7 @@ public struct GrantQuery: Hashable, Sendable {
     }
 }
 
+/// A row of `grants` as a list shows it. Rows that only a later version can read are not listed.
 public struct GrantRow: Hashable, Sendable {
     /// Its sequence number in the ledger; higher is newer.
     public let sequence: Int64

@@ -196,6 +196,7 @@ public struct OutboxItem: Hashable, Sendable {
     }
 }
 
+/// The end of a step, for the row of its lease. Under a lease that has ended it changes nothing.
 public enum OutboxReport: Hashable, Sendable {
     /// Published: the row is deleted.
     case published(OutboxLease)

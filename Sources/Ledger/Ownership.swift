@@ -48,6 +48,8 @@ public enum TakeOverResult: Hashable, Sendable {
     case forgotten(ledger: String)
 }
 
+/// The place where a partition's new owner begins. It is read within the take-over, so no write of a former owner comes
+/// after it.
 public struct PartitionStart: Hashable, Sendable {
     /// The ledger's checkpoint, the first offset that is not complete; nil where there is none yet. A partition
     /// that an operator's acceptance made known has the group's committed offset of that time.

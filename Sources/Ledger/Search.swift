@@ -67,7 +67,10 @@ public struct Search: Hashable, Sendable {
     }
 }
 
+/// The hits of one search over all apps, the latest first and at most ``Search/limit``. A submission that was granted
+/// several purchases is a hit with each.
 public struct SearchResult: Hashable, Sendable {
+    /// A submission, and which of its ids the word is.
     public struct Hit: Hashable, Sendable {
         public let row: SubmissionRow
         public let meanings: [Search.Meaning]

@@ -73,6 +73,8 @@ extension LedgerOperator {
     }
 }
 
+/// A row of `grants`, `answers` or `retries` as a list shows it. A submission that was granted several purchases has
+/// one for each. Evidence is not read.
 public struct SubmissionRow: Hashable, Sendable {
     /// Its sequence number among the submissions of its state; higher is newer.
     public var sequence: Int64
