@@ -5,24 +5,14 @@ struct APIBudget: Sendable {
     static let burst = 40.0
     static let perSecond = 20.0
 
-    private struct Bucket {
-        var left = APIBudget.burst
-        var at: Instant
-    }
-
     /// By the indices of tokens, of which the file has a bounded number.
-    private var buckets: [Int: Bucket] = [:]
+    private var buckets: [Int: TokenBucket] = [:]
 
     /// Takes one request of a token's.
     /// - Returns: Nil if it may be answered; else after how many seconds the next one may.
     mutating func take(_ token: Int, at now: Instant) -> Int? {
-        var bucket = buckets[token] ?? Bucket(at: now)
-        bucket.left = min(Self.burst, bucket.left + (now - bucket.at) / .seconds(1) * Self.perSecond)
-        bucket.at = now
-        defer { buckets[token] = bucket }
-        guard bucket.left >= 1 else { return 1 }
-        bucket.left -= 1
-        return nil
+        let full = TokenBucket(burst: Self.burst, perSecond: Self.perSecond)
+        return buckets[token, default: full].take(at: now) ? nil : 1
     }
 
     /// Forgets all, as after a change of the tokens file: indices mean other tokens then.

@@ -11,53 +11,27 @@ struct RetryBudget: Sendable {
     /// Otherwise nothing would advance where every submission has failed once.
     static let burstShare = 0.25
     static let leastBurst = 10.0
-    private let burst: Double
-    private var tokens: Double
-    private var filledAt = Instant(nanoseconds: 0)
+    private var bucket: TokenBucket
 
     init(mostCalls: Int) {
-        burst = max(Self.leastBurst, Double(mostCalls) * Self.burstShare)
-        tokens = burst
+        let burst = max(Self.leastBurst, Double(mostCalls) * Self.burstShare)
+        bucket = TokenBucket(burst: burst, perSecond: burst)
     }
 
     /// Retries that may be made at once now.
-    mutating func available(at now: Instant) -> Int {
-        fill(to: now)
-        return Int(tokens)
-    }
+    mutating func available(at now: Instant) -> Int { Int(bucket.available(at: now)) }
 
     /// When the next retry may be made, if no first attempt pays for it sooner.
-    var nextMoment: Instant {
-        // Rounded up, so that the permission is there at the moment.
-        filledAt + .seconds(max(0, 1 - tokens) / burst) + .milliseconds(1)
-    }
+    var nextMoment: Instant { bucket.nextMoment }
+
+    mutating func take(at now: Instant) -> Bool { bucket.take(at: now) }
 
     /// A first attempt is made.
-    mutating func earn() {
-        tokens = min(burst, tokens + Self.share)
-    }
-
-    mutating func take(at now: Instant) -> Bool {
-        fill(to: now)
-        guard tokens >= 1 else { return false }
-        tokens -= 1
-        return true
-    }
+    mutating func earn() { bucket.add(Self.share) }
 
     /// The first attempt was not made after all.
-    mutating func unearn() {
-        tokens = max(0, tokens - Self.share)
-    }
+    mutating func unearn() { bucket.add(-Self.share) }
 
     /// The retry was not made after all.
-    mutating func giveBack() {
-        tokens = min(burst, tokens + 1)
-    }
-
-    private mutating func fill(to now: Instant) {
-        guard now > filledAt else { return }
-        let seconds = (now - filledAt) / .seconds(1)
-        tokens = min(burst, tokens + seconds * burst)
-        filledAt = now
-    }
+    mutating func giveBack() { bucket.add(1) }
 }
