@@ -159,9 +159,7 @@ final class HTTPLoop {
 struct CallQueue<Call> {
     private let maxInFlight: Int
     private let maxQueued: Int
-    private var calls: [Call] = []
-    /// Calls before it were taken.
-    private var first = 0
+    private var calls = FIFO<Call>()
     private(set) var inFlight = 0
 
     init(maxInFlight: Int, maxQueued: Int) {
@@ -169,7 +167,7 @@ struct CallQueue<Call> {
         self.maxQueued = maxQueued
     }
 
-    var count: Int { calls.count - first }
+    var count: Int { calls.count }
     var hasNext: Bool { count > 0 && inFlight < maxInFlight }
 
     /// Adds a call at the end; false if there is no room for it.
@@ -181,15 +179,8 @@ struct CallQueue<Call> {
 
     /// Takes the first call and gives it a slot, if one is free.
     mutating func takeNext() -> Call? {
-        guard hasNext else { return nil }
-        let call = calls[first]
-        first += 1
+        guard hasNext, let call = calls.popFirst() else { return nil }
         inFlight += 1
-        // Else the calls that were taken would stay alive, and the array would grow for ever.
-        if first == calls.count || first >= 256 && first * 2 >= calls.count {
-            calls.removeFirst(first)
-            first = 0
-        }
         return call
     }
 
@@ -197,11 +188,9 @@ struct CallQueue<Call> {
     mutating func release() { inFlight -= 1 }
 
     mutating func removeAll() -> [Call] {
-        defer {
-            calls = []
-            first = 0
-        }
-        return Array(calls[first...])
+        var rest: [Call] = []
+        while let call = calls.popFirst() { rest.append(call) }
+        return rest
     }
 }
 

@@ -1,3 +1,5 @@
+import Scheduling
+
 /// Up to where the records of one partition are complete, under one assignment.
 ///
 /// Records complete in any order; the watermark only passes offsets below which everything is complete. Offsets rise.

@@ -1,3 +1,5 @@
+import Scheduling
+
 /// Rows of `retries` whose check may end workers. Each is taken alone, and checked behind its mark.
 struct SuspectRows {
     /// Rows in their first check. No row is taken, and no row or record is marked, meanwhile: so it is known which one
