@@ -43,7 +43,7 @@ final class ApacheCluster: TestBroker {
     func createTopic(_ name: String, partitions: Int, configuration: [String: String]) throws(TestKafkaError) {
         let topic = KafkaNewTopic(name: name, partitions: partitions, configuration: configuration)
         do throws(KafkaError) {
-            if let error = try KafkaAdmin.forTests(bootstrapServers).createTopics([topic])[name] ?? nil { throw error }
+            try KafkaAdmin.forTests(bootstrapServers).createTopics([topic])[name]?.get()
         } catch {
             throw TestKafkaError("the topic \(name) cannot be created: \(error)")
         }

@@ -63,14 +63,16 @@ enum TopicsCommand {
         var failure: KafkaError?
         for topic in names.inUse {
             let name = names[topic]
-            let error = results[name] ?? nil
-            // Somebody else may have made it meanwhile, or the asked broker did not know it yet.
-            if !missing.contains(topic) || error?.failure?.name == "TOPIC_ALREADY_EXISTS" {
+            switch results[name] {
+            case _ where !missing.contains(topic):
                 answer += "\(name): exists, and stays as it is\n"
-            } else if let error {
+            // Somebody else may have made it meanwhile, or the asked broker did not know it yet.
+            case .failure(let error)? where error.failure?.name == "TOPIC_ALREADY_EXISTS":
+                answer += "\(name): exists, and stays as it is\n"
+            case .failure(let error)?:
                 failure = failure ?? error
                 answer += "\(name): not created\n"
-            } else {
+            case .success?, nil:
                 let replicas = "\(copies) \(copies == 1 ? "replica" : "replicas")"
                 answer += "\(name): created with \(partitions) partitions and \(replicas)\n"
             }

@@ -61,7 +61,7 @@ protocol ClusterAdmin: Sendable {
     func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic
     /// The rights that the user has.
     func rights(toRead input: String, as group: String, toWrite outputs: [String]) -> KafkaRights
-    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
+    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: Result<Void, KafkaError>]
 }
 
 extension KafkaAdmin: ClusterAdmin {}

@@ -57,15 +57,7 @@ extension KafkaAdmin {
     public func topic(_ name: String) throws(KafkaError) -> KafkaClusterDescription.Topic {
         let forced = ["group.id": "grantor-check", "allow.auto.create.topics": "false"]
         return try withClient(RD_KAFKA_CONSUMER, forced: forced) { handle throws(KafkaError) in
-            guard let one = rd_kafka_topic_new(handle.pointer, name, nil) else {
-                throw KafkaError(rd_kafka_last_error())
-            }
-            defer { rd_kafka_topic_destroy(one) }
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(handle.pointer, 0, one, &metadata, timeout.wholeMilliseconds)
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
-            defer { rd_kafka_metadata_destroy(metadata) }
-            return KafkaClusterDescription(metadata.pointee).topics[name] ?? .missing
+            try handle.metadata(of: name, timeout: timeout).topics[name] ?? .missing
         }
     }
 
@@ -75,7 +67,7 @@ extension KafkaAdmin {
     public func reachBrokers() throws(KafkaError) {
         try withClient { handle throws(KafkaError) in
             // A client knows the brokers once one of them has listed them.
-            _ = try untilSettled { () throws(KafkaError) in try describe(handle) }
+            _ = try untilSettled { () throws(KafkaError) in try handle.metadata(of: nil, timeout: timeout) }
             var list: UnsafePointer<rd_kafka_group_list>?
             let code = rd_kafka_list_groups(handle.pointer, nil, &list, timeout.wholeMilliseconds)
             if let list { rd_kafka_group_list_destroy(list) }

@@ -22,9 +22,9 @@ extension KafkaAdmin {
 
     /// Creates topics, and returns once the brokers list them or the time for a question is over. The error for an
     /// existing topic is `rejected` (`TOPIC_ALREADY_EXISTS`).
-    /// - Returns: for each topic nil, or why it was not created.
+    /// - Returns: for each topic whether it was created, or why not.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
-    public func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
+    public func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: Result<Void, KafkaError>] {
         guard !topics.isEmpty else { return [:] }
         return try withClient { handle throws(KafkaError) in
             var replies = CreatedTopics(topics)
@@ -40,7 +40,7 @@ extension KafkaAdmin {
     /// Asks once.
     private func create(
         _ topics: [KafkaNewTopic], _ handle: ClientHandle
-    ) throws(KafkaError) -> [String: KafkaError?] {
+    ) throws(KafkaError) -> [String: Result<Void, KafkaError>] {
         var requests: [OpaquePointer?] = []
         defer { requests.forEach { rd_kafka_NewTopic_destroy($0) } }
         for topic in topics { requests.append(try Self.request(topic)) }
@@ -56,22 +56,22 @@ extension KafkaAdmin {
         guard !names.isEmpty else { return }
         let unknown = KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
         _ = try? untilSettled(unsettled: { $0.knows(names) ? nil : unknown }) { () throws(KafkaError) in
-            try describe(handle)
+            try handle.metadata(of: nil, timeout: timeout)
         }
     }
 
-    private static func reply(_ event: OpaquePointer) -> [String: KafkaError?] {
+    private static func reply(_ event: OpaquePointer) -> [String: Result<Void, KafkaError>] {
         var count = 0
         let topics = rd_kafka_event_CreateTopics_result(event).flatMap {
             rd_kafka_CreateTopics_result_topics($0, &count)
         }
-        var replies: [String: KafkaError?] = [:]
+        var replies: [String: Result<Void, KafkaError>] = [:]
         for topic in UnsafeBufferPointer(start: topics, count: count) {
             guard let name = rd_kafka_topic_result_name(topic) else { continue }
             let code = rd_kafka_topic_result_error(topic)
             let text = rd_kafka_topic_result_error_string(topic).map(String.init(cString:))
             replies[String(cString: name)] =
-                .some(code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(code, text: text))
+                code == RD_KAFKA_RESP_ERR_NO_ERROR ? .success(()) : .failure(KafkaError(code, text: text))
         }
         return replies
     }
@@ -121,8 +121,7 @@ extension KafkaAdmin {
     }
 
     private static func unsettled(_ replies: [String: Result<[String: String], KafkaError>]) -> KafkaError? {
-        replies.values.lazy.compactMap { if case .failure(let error) = $0 { error } else { nil } }
-            .first(where: \.isForTheMoment)
+        replies.values.lazy.compactMap(\.error).first(where: \.isForTheMoment)
     }
 
     private static func configurations(in event: OpaquePointer) -> [String: Result<[String: String], KafkaError>] {
@@ -159,7 +158,7 @@ extension KafkaAdmin {
 /// The replies to a request for topics that is repeated. Pure.
 struct CreatedTopics {
     private let topics: [KafkaNewTopic]
-    private(set) var byName: [String: KafkaError?] = [:]
+    private(set) var byName: [String: Result<Void, KafkaError>] = [:]
 
     init(_ topics: [KafkaNewTopic]) { self.topics = topics }
 
@@ -167,23 +166,28 @@ struct CreatedTopics {
     var open: [KafkaNewTopic] {
         topics.filter { topic in
             guard let reply = byName[topic.name] else { return true }
-            return reply?.isForTheMoment ?? false
+            return reply.error?.isForTheMoment ?? false
         }
     }
 
     /// A reply that is for the moment, if there is one.
-    var unsettled: KafkaError? { byName.values.lazy.compactMap { $0 }.first(where: \.isForTheMoment) }
+    var unsettled: KafkaError? { byName.values.lazy.compactMap(\.error).first(where: \.isForTheMoment) }
 
-    var made: [String] { topics.map(\.name).filter { if case .some(nil) = byName[$0] { true } else { false } } }
+    var made: [String] { topics.map(\.name).filter { if case .success? = byName[$0] { true } else { false } } }
 
     /// Takes the replies of a try. A topic that exists at a second try was made by the first try.
-    mutating func take(_ replies: [String: KafkaError?]) {
+    mutating func take(_ replies: [String: Result<Void, KafkaError>]) {
         for (name, reply) in replies {
             let isRepeated = byName[name] != nil
-            let isThere = reply?.failure?.code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
-            byName[name] = .some(isRepeated && isThere ? nil : reply)
+            let isThere = reply.error?.failure?.code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
+            byName[name] = isRepeated && isThere ? .success(()) : reply
         }
     }
+}
+
+extension Result {
+    /// Nil for a success.
+    fileprivate var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
 extension KafkaClusterDescription {

@@ -29,17 +29,8 @@ public struct KafkaAdmin: Sendable {
     /// - Throws: `transient` when no broker replies in time, configuration errors, `resourcesExhausted`.
     public func describe() throws(KafkaError) -> KafkaClusterDescription {
         try withClient { handle throws(KafkaError) in
-            try untilSettled { () throws(KafkaError) in try describe(handle) }
+            try untilSettled { () throws(KafkaError) in try handle.metadata(of: nil, timeout: timeout) }
         }
-    }
-
-    /// Asks once.
-    func describe(_ handle: ClientHandle) throws(KafkaError) -> KafkaClusterDescription {
-        var metadata: UnsafePointer<rd_kafka_metadata>?
-        let code = rd_kafka_metadata(handle.pointer, 1, nil, &metadata, timeout.wholeMilliseconds)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
-        defer { rd_kafka_metadata_destroy(metadata) }
-        return KafkaClusterDescription(metadata.pointee, id: handle.clusterID)
     }
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.

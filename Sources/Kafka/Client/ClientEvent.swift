@@ -12,7 +12,7 @@ package struct ClientEvent: ~Copyable {
         case committed(rd_kafka_resp_err_t)
         /// Delivery reports, to be read with ``forEachDelivery(_:)``.
         case deliveries
-        case other(String)
+        case other
     }
 
     package let pointer: OpaquePointer
@@ -36,7 +36,7 @@ package struct ClientEvent: ~Copyable {
             return .rebalance(rd_kafka_event_error(pointer), .all(in: rd_kafka_event_topic_partition_list(pointer)))
         case RD_KAFKA_EVENT_OFFSET_COMMIT: return .committed(rd_kafka_event_error(pointer))
         case RD_KAFKA_EVENT_DR: return .deliveries
-        default: return .other(string(rd_kafka_event_name(pointer)))
+        default: return .other
         }
     }
 

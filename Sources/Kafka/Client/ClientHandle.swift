@@ -120,18 +120,31 @@ package final class ClientHandle: @unchecked Sendable {
     /// - Throws: `transient` when no broker replies within `timeout`; the broker's error where it has no answer, such
     ///   as for an unknown topic.
     func partitions(of topic: String, timeout: Duration) throws(KafkaError) -> [TopicPartition] {
-        guard let one = rd_kafka_topic_new(pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
-        defer { rd_kafka_topic_destroy(one) }
-        var metadata: UnsafePointer<rd_kafka_metadata>?
-        let code = rd_kafka_metadata(pointer, 0, one, &metadata, timeout.wholeMilliseconds)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
-        defer { rd_kafka_metadata_destroy(metadata) }
-        switch KafkaClusterDescription(metadata.pointee).topics[topic] {
+        switch try metadata(of: topic, timeout: timeout).topics[topic] {
         case .present(let partitions) where partitions.count > 0:
             return (0..<Int32(partitions.count)).map { TopicPartition(topic: topic, partition: $0) }
         case .failed(let error): throw error
         case .present, .missing, nil: throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         }
+    }
+
+    /// The cluster's brokers with one topic, or with all that the credentials may see. Asks a broker and waits.
+    ///
+    /// Some brokers create a topic that is asked for by its name. A consumer's question forbids it, as long as
+    /// `allow.auto.create.topics` is false.
+    /// - Throws: `transient` when no broker replies within `timeout`.
+    func metadata(of topic: String?, timeout: Duration) throws(KafkaError) -> KafkaClusterDescription {
+        var one: OpaquePointer?
+        if let topic {
+            one = rd_kafka_topic_new(pointer, topic, nil)
+            guard one != nil else { throw KafkaError(rd_kafka_last_error()) }
+        }
+        defer { if let one { rd_kafka_topic_destroy(one) } }
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let code = rd_kafka_metadata(pointer, one == nil ? 1 : 0, one, &metadata, timeout.wholeMilliseconds)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        return KafkaClusterDescription(metadata.pointee, id: clusterID)
     }
 
     /// The cluster's id as a broker has named it; nil before that, and for brokers that name none. Does not wait.

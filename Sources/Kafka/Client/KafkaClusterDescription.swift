@@ -24,7 +24,7 @@ public struct KafkaClusterDescription: Sendable, Equatable {
 }
 
 extension KafkaClusterDescription {
-    init(_ metadata: rd_kafka_metadata, id: String? = nil) {
+    init(_ metadata: rd_kafka_metadata, id: String?) {
         let topics = UnsafeBufferPointer(start: metadata.topics, count: Int(metadata.topic_cnt))
         self.init(
             id: id, brokers: Int(metadata.broker_cnt),

@@ -86,8 +86,11 @@ struct FixedCluster: ClusterAdmin {
             idempotence: rights["cluster"] ?? .given)
     }
 
-    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
+    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: Result<Void, KafkaError>] {
         created.add(topics)
-        return Dictionary(uniqueKeysWithValues: topics.map { ($0.name, creationFailures[$0.name]) })
+        let results = topics.map { topic in
+            (topic.name, creationFailures[topic.name].map(Result<Void, KafkaError>.failure) ?? .success(()))
+        }
+        return Dictionary(uniqueKeysWithValues: results)
     }
 }

@@ -55,11 +55,14 @@ struct CreatedTopicsTests {
         var topics = CreatedTopics(names.map { KafkaNewTopic(name: $0, partitions: 1) })
         #expect(topics.open.map(\.name) == names && topics.unsettled == nil)
         let refused = KafkaError(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
-        topics.take(["made": nil, "there": exists, "late": passing, "refused": refused])
+        topics.take([
+            "made": .success(()), "there": .failure(exists), "late": .failure(passing), "refused": .failure(refused),
+        ])
         #expect(topics.open.map(\.name) == ["late"] && topics.unsettled == passing)
-        topics.take(["late": exists])
+        topics.take(["late": .failure(exists)])
         #expect(topics.open.isEmpty && topics.unsettled == nil)
-        #expect(topics.byName == ["made": nil, "there": exists, "late": nil, "refused": refused])
+        let refusals = topics.byName.compactMapValues { if case .failure(let error) = $0 { error } else { nil } }
+        #expect(topics.byName.count == 4 && refusals == ["there": exists, "refused": refused])
         #expect(topics.made == ["made", "late"])
     }
 }
