@@ -5,8 +5,8 @@ import Contract
 
 enum VerifyCommand {
     private static let file = Parameter.argument("file", .text, help: "File with the evidence; - for standard input.")
-    private static let app = Parameter<String?>.option(
-        "app", .text, help: "Bundle id of the app; needed for bare evidence when several apps are configured.")
+    private static let app = Parameter<BundleID?>.option(
+        "app", .id(), help: "Bundle id of the app; needed for bare evidence when several apps are configured.")
 
     static let command = Command<CommandContext>(
         "verify", "Verifies one piece of evidence and prints what was checked, and what came of it, as JSON.",
@@ -22,7 +22,7 @@ enum VerifyCommand {
         let (settings, apps) = try arguments.configuration(context) { values throws(ConfigurationError) in
             (try AppleSettings(values), try ConfiguredApps(values))
         }
-        let named = try arguments[app].map { BundleID($0) }
+        let named = try arguments[app]
         let input = EvidenceInput(try EvidenceInput.read(arguments[file]))
         let value: [UInt8]
         switch input {

@@ -72,8 +72,10 @@ enum CommonOptions {
         "config", .text, help: "YAML file with the configuration; GRANTOR_ environment variables win over it."
     ).namingFile()
     static let json = Parameter.flag("json", help: "Answer as JSON.")
-    static let app = Parameter<String?>.option("app", .text, help: "Only those of the app with this bundle id.")
-    static let user = Parameter<String?>.option("user", .text, help: "Only those of this user.").takingHyphens()
+    static let app = Parameter<BundleID?>.option("app", .id(), help: "Only those of the app with this bundle id.")
+    static let user = Parameter<UserID?>.option("user", .id(), help: "Only those of this user.").takingHyphens()
+    static let submission = Parameter<SubmissionID?>.option(
+        "submission", .id(), help: "Only those of this submission.")
     static let wide = Parameter.flag("wide", help: "Cut no line to the terminal's width.")
     static let maxLimit = 1000
     static let limit = Parameter.option(

@@ -3,12 +3,10 @@ import Contract
 import Ledger
 
 enum GrantsCommand {
-    private static let transaction = Parameter<String?>.argument(
-        "transaction", .text, help: "Only those of this transaction or original transaction.")
-    private static let submission = Parameter<String?>.option(
-        "submission", .text, help: "Only those of this submission.")
-    private static let order = Parameter<String?>.option(
-        "order", .text, help: "Only those of this order; without --user or --app every grant is read."
+    private static let transaction = Parameter<TransactionID?>.argument(
+        "transaction", .id(), help: "Only those of this transaction or original transaction.")
+    private static let order = Parameter<OrderID?>.option(
+        "order", .id(), help: "Only those of this order; without --user or --app every grant is read."
     ).takingHyphens()
 
     static let command = Command<CommandContext>(
@@ -19,19 +17,16 @@ enum GrantsCommand {
                 CommonOptions.tabulating
                     + [
                         CommonOptions.limit, CommonOptions.before, CommonOptions.user, CommonOptions.app, order,
-                        submission, transaction,
+                        CommonOptions.submission, transaction,
                     ], run: show),
             ImportCommand.command,
         ])
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         var query = GrantQuery(
-            bundleID: try arguments[CommonOptions.app].map { BundleID($0) },
-            userID: try arguments[CommonOptions.user].map { UserID($0) },
-            orderID: try arguments[order].map { OrderID($0) },
-            transactionID: try arguments[transaction].map { TransactionID(asked: $0) },
-            submissionID: try arguments[submission].map { SubmissionID($0) },
-            limit: try arguments[CommonOptions.limit])
+            bundleID: try arguments[CommonOptions.app], userID: try arguments[CommonOptions.user],
+            orderID: try arguments[order], transactionID: try arguments[transaction],
+            submissionID: try arguments[CommonOptions.submission], limit: try arguments[CommonOptions.limit])
         guard query != GrantQuery(limit: query.limit) else {
             throw .usage("name a transaction, --user, --order, --submission or --app")
         }

@@ -12,16 +12,16 @@ enum SubmissionsCommand {
     private static let endpoint = Parameter<Endpoint?>.option(
         "endpoint", endpoints,
         help: "Only those that are retrying, and ask this of Apple, such as server_api/production.")
-    private static let order = Parameter<String?>.option("order", .text, help: "Only those of this order.")
+    private static let order = Parameter<OrderID?>.option("order", .id(), help: "Only those of this order.")
         .takingHyphens()
-    private static let transaction = Parameter<String?>.option(
-        "transaction", .text, help: "Only those of this transaction, or original transaction.")
+    private static let transaction = Parameter<TransactionID?>.option(
+        "transaction", .id(), help: "Only those of this transaction, or original transaction.")
     private static let before = Parameter<SubmissionPage.Place?>.option(
         "before", .place, help: "Continue a list: the place that the page before ended with.")
-    private static let oneOfMany = Parameter<String?>.argument(
-        "id", .text, help: "The id of one submission, whose app --app names; without it many are meant.")
-    private static let id = Parameter.argument(
-        "id", .text, help: "The submission's id; one that begins with a hyphen stands after --.")
+    private static let oneOfMany = Parameter<SubmissionID?>.argument(
+        "id", .id(), help: "The id of one submission, whose app --app names; without it many are meant.")
+    private static let id = Parameter<SubmissionID>.argument(
+        "id", .id(), help: "The submission's id; one that begins with a hyphen stands after --.")
 
     static let command = Command<CommandContext>(
         "submissions", "Shows what became of submissions.",
@@ -85,11 +85,10 @@ enum SubmissionsCommand {
     }
 
     private static func list(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let app = try arguments[CommonOptions.app].map { BundleID($0) }
+        let app = try arguments[CommonOptions.app]
         let filter = SubmissionQuery(
-            state: .held, bundleID: app, userID: try arguments[CommonOptions.user].map { UserID($0) },
-            orderID: try arguments[order].map { OrderID($0) },
-            transactionID: try arguments[transaction].map { TransactionID(asked: $0) }, cause: try arguments[cause],
+            state: .held, bundleID: app, userID: try arguments[CommonOptions.user], orderID: try arguments[order],
+            transactionID: try arguments[transaction], cause: try arguments[cause],
             endpoint: try arguments[endpoint], limit: try arguments[CommonOptions.limit])
         let (state, before) = (try stateOfEndpoint(arguments, state), try arguments[before])
         if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }
@@ -110,11 +109,11 @@ enum SubmissionsCommand {
     }
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let id = SubmissionID(try arguments[id])
+        let id = try arguments[id]
         var answer: SubmissionAnswer
         if let app = try arguments[CommonOptions.app] {
             answer = try arguments.ledger(context) { ledger throws(LedgerError) in
-                try ledger.answer(id, of: [BundleID(app)])
+                try ledger.answer(id, of: [app])
             }
         } else {
             answer = try arguments.ledger(context) { ledger throws(LedgerError) in
@@ -226,7 +225,7 @@ enum SubmissionsCommand {
         guard let app = try arguments[CommonOptions.app] else {
             throw .usage("--app is missing: a submission is named by its app and its id")
         }
-        return SubmissionKey(bundleID: BundleID(app), submissionID: SubmissionID(id))
+        return SubmissionKey(bundleID: app, submissionID: id)
     }
 
     private static func many(
@@ -234,7 +233,7 @@ enum SubmissionsCommand {
         by others: [String] = []
     ) throws(CommandFailure) -> ManySubmissions {
         let many = ManySubmissions(
-            states: states, app: try arguments[CommonOptions.app].map { BundleID($0) }, cause: try arguments[cause],
+            states: states, app: try arguments[CommonOptions.app], cause: try arguments[cause],
             endpoint: endpoint, age: try arguments[ManySubmissions.olderThan],
             limit: try arguments[ManySubmissions.limit])
         guard many.isNarrowed || isNarrowed else {

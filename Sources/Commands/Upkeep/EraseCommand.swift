@@ -3,12 +3,12 @@ import Contract
 import Ledger
 
 enum EraseCommand {
-    private static let user = Parameter.required("user", .text, help: "The user's id.").takingHyphens()
+    private static let user = Parameter<UserID>.required("user", .id(), help: "The user's id.").takingHyphens()
     private static let keyFile = Parameter.required(
         "key-file", .text,
         help: "A file with a secret of at least \(Pseudonyms.leastKeyBytes) bytes, the same for every user.")
-    private static let app = Parameter<String?>.option(
-        "app", .text, help: "Only the rows of the app with this bundle id.")
+    private static let app = Parameter<BundleID?>.option(
+        "app", .id(), help: "Only the rows of the app with this bundle id.")
     private static let unpassed = Parameter.flag(
         "unpassed", help: "Also where records are not passed yet, as of a topic that was made anew.")
 
@@ -30,7 +30,7 @@ enum EraseCommand {
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let note = try MassChange.note(arguments, context)
         let id = try arguments[user]
-        if note?.reason.contains(id) ?? false || note?.actor.contains(id) ?? false {
+        if note?.reason.contains(id.rawValue) ?? false || note?.actor.contains(id.rawValue) ?? false {
             throw .usage("--reason and --actor stay in the ledger: leave the user's id out")
         }
         var key = try EvidenceInput.read(try arguments[keyFile])
@@ -39,8 +39,7 @@ enum EraseCommand {
             throw CommandFailure(.failed, "the key has less than \(Pseudonyms.leastKeyBytes) bytes")
         }
         let erasure = Erasure(
-            userID: UserID(id), bundleID: try arguments[app].map { BundleID($0) }, pseudonyms: pseudonyms,
-            takesUnpassed: arguments[unpassed])
+            userID: id, bundleID: try arguments[app], pseudonyms: pseudonyms, takesUnpassed: arguments[unpassed])
         var rows = ErasureResult.Rows(grants: 0, answers: 0, actions: 0, isComplete: false)
         var failure: CommandFailure?
         do throws(CommandFailure) {

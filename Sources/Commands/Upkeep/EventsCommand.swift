@@ -6,8 +6,6 @@ import Ledger
 import Scheduling
 
 enum EventsCommand {
-    private static let submission = Parameter<String?>.option(
-        "submission", .text, help: "Only those of this submission.")
     private static let from = Parameter<Timestamp?>.option(
         "from", .moment, help: "Only those decided then or later, such as 2026-11-21T00:00:00Z.")
     private static let to = Parameter<Timestamp?>.option("to", .moment, help: "Only those decided before.")
@@ -34,16 +32,15 @@ enum EventsCommand {
                     """,
                 MassChange.options
                     + [
-                        CommonOptions.app, CommonOptions.user, submission, from, to, state, after, perSecond,
+                        CommonOptions.app, CommonOptions.user, CommonOptions.submission, from, to, state, after,
+                        perSecond,
                     ], run: republish)
         ])
 
     private static func republish(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         var scope = EventScope(
-            bundleID: try arguments[CommonOptions.app].map { BundleID($0) },
-            userID: try arguments[CommonOptions.user].map { UserID($0) },
-            submissionID: try arguments[submission].map { SubmissionID($0) }, from: try arguments[from],
-            to: try arguments[to])
+            bundleID: try arguments[CommonOptions.app], userID: try arguments[CommonOptions.user],
+            submissionID: try arguments[CommonOptions.submission], from: try arguments[from], to: try arguments[to])
         guard scope.isNarrow else { throw .usage("name --submission, --user, --app, --from or --to") }
         if let state = try arguments[state] { scope.states = [state] }
         let start = try arguments[after]
