@@ -18,13 +18,8 @@ enum AuditCommand {
     private static let limit = Parameter.option(
         "limit", .integer(0...CommonOptions.maxLimit), default: 20,
         help: "Most inconsistencies that are named, 0 to \(CommonOptions.maxLimit); --json names all that are kept.")
-    private static let repair = Parameter.flag(
+    private static let repair = ChangeOptions(
         "repair", help: "Put events that were never told into the outbox; workers publish them.")
-    private static let actor = Parameter<String?>.option(
-        "actor", .line(most: CommonOptions.mostOfNote),
-        help: "With --repair: the name or address of the person who does this.")
-    private static let reason = Parameter<String?>.option(
-        "reason", .line(most: CommonOptions.mostOfNote), help: "With --repair: why, in one sentence.")
 
     static let command = Command<CommandContext>(
         "audit", "Compares the ledger with its topics.",
@@ -35,10 +30,10 @@ enum AuditCommand {
             everything was looked at and holds, with 1 if something is broken, and with 2 if something could not be \
             looked at, such as records that have left their topic.
             """,
-        CommonOptions.tabulating + [since, checkpoint, folder, limit, repair, actor, reason], run: run)
+        CommonOptions.tabulating + [since, checkpoint, folder, limit] + repair.all, run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let note = try note(arguments, context)
+        let note = try repair.note(arguments, context)
         let (kafka, settings) = (try arguments.kafkaSettings(context), try arguments.ledgerSettings(context))
         let file = try arguments[checkpoint].map(AuditCheckpointFile.init)
         let asked = try arguments[since]
@@ -85,18 +80,6 @@ enum AuditCommand {
         }
         if report.verdict == .holds { try file?.write(ledger: id, .init(next: report.next, judged: report.judged)) }
         if let end = output.end { throw end }
-    }
-
-    private static func note(
-        _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws(CommandFailure) -> OperatorNote? {
-        let (actor, reason) = (try arguments[actor], try arguments[reason])
-        guard arguments[repair] else {
-            guard actor == nil, reason == nil else { throw .usage("--actor and --reason go with --repair") }
-            return nil
-        }
-        guard let actor, let reason else { throw .usage("--repair needs --actor and --reason") }
-        return OperatorNote(actor: actor, reason: reason, at: context.now())
     }
 
     /// TMPDIR, or /tmp where it is not set or empty.

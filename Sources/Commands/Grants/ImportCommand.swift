@@ -25,7 +25,7 @@ enum ImportCommand {
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let source = Source(try arguments[file], from: try arguments[fromLine], now: context.now())
-        let note = try MassChange.note(arguments, context)
+        let note = try MassChange.apply.note(arguments, context)
         let session = try arguments.session(context)
         let perSecond = try arguments[perSecond]
         var found = ImportFindings()

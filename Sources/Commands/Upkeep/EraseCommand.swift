@@ -28,7 +28,7 @@ enum EraseCommand {
         MassChange.options + [user, app, keyFile, unpassed], run: run)
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
-        let note = try MassChange.note(arguments, context)
+        let note = try MassChange.apply.note(arguments, context)
         let id = try arguments[user]
         if note?.reason.contains(id.rawValue) ?? false || note?.actor.contains(id.rawValue) ?? false {
             throw .usage("--reason and --actor stay in the ledger: leave the user's id out")

@@ -45,7 +45,7 @@ enum EventsCommand {
         if let state = try arguments[state] { scope.states = [state] }
         let start = try arguments[after]
         if let start, !scope.states.contains(start.state) { throw .usage("--after is a place of another state") }
-        let (note, pace) = (try MassChange.note(arguments, context), try arguments[perSecond])
+        let (note, pace) = (try MassChange.apply.note(arguments, context), try arguments[perSecond])
         let session = try arguments.session(context)
         var walk = try EventWalk(scope, after: start, in: session)
         var publisher: EventPublisher?
