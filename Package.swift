@@ -67,8 +67,7 @@ let modules: [Target] = [
         name: "Commands",
         dependencies: [
             "AppStore", "Audit", "CommandParser", "Configuration", "Contract", "Cryptography", "Fulfilment",
-            "HTTPClient",
-            "HTTPServer", "Kafka", "KafkaScanning", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Scheduling",
+            "HTTPClient", "HTTPServer", "Kafka", "KafkaScanning", "Ledger", "Logging", "Metrics", "Scheduling",
             "Threading", "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),

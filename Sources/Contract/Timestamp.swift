@@ -9,6 +9,9 @@ public struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertible
 
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    /// The host's wall clock.
+    public static var now: Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
+
     /// Reads an RFC 3339 date-time, with or without a fraction of a second; nil for anything else.
     ///
     /// The fraction may have one to nine digits and is rounded to the millisecond.

@@ -2,7 +2,6 @@ import CSQLite
 public import Contract
 import Glibc
 import Ledger
-import Scheduling
 
 /// Where an embedded ledger is and how it is opened.
 public struct SQLiteLedgerConfiguration: Sendable {
@@ -16,7 +15,7 @@ public struct SQLiteLedgerConfiguration: Sendable {
     var transactionLimit: Duration?
 
     /// A ledger with the settings that suit a worker.
-    public init(path: String, busyTimeout: Int = 5_000, clock: @escaping @Sendable () -> Timestamp = Self.wallClock) {
+    public init(path: String, busyTimeout: Int = 5_000, clock: @escaping @Sendable () -> Timestamp = { .now }) {
         self.path = path
         self.busyTimeout = busyTimeout
         self.clock = clock
@@ -29,8 +28,6 @@ public struct SQLiteLedgerConfiguration: Sendable {
         configuration.transactionLimit = limit
         return configuration
     }
-
-    @Sendable public static func wallClock() -> Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
 }
 
 /// Opens a ledger's file and makes sure of everything that its promises rest on.

@@ -155,7 +155,3 @@ enum LedgerRole: String, Sendable, CaseIterable {
     case write
     case side
 }
-
-extension Timestamp {
-    static var now: Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
-}

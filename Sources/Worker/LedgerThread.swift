@@ -1,3 +1,4 @@
+import Contract
 import Ledger
 import Logging
 import Processing

@@ -25,7 +25,7 @@ struct AuditOutput {
                 repaired.map {
                     "\($0) of \(broken) inconsistencies are mended by events in the outbox, \(left) are not"
                 }
-                    ?? "\(broken) \(broken == 1 ? "thing is not as it has" : "things are not as they have") to be")
+                    ?? "\(broken.of("thing is not as it has", "things are not as they have")) to be")
         case .broken where report.unseen.isEmpty: nil
         case .broken, .incomplete:
             CommandFailure(.incomplete, "not everything was looked at, and nothing is said about the rest")
@@ -83,7 +83,7 @@ struct AuditOutput {
         let scope = report.since.map { " since \($0)" } ?? ""
         return switch report.verdict {
         case .holds: "Holds: everything\(scope) was looked at."
-        case .broken: "Broken: \(broken) \(broken == 1 ? "inconsistency" : "inconsistencies")\(scope)."
+        case .broken: "Broken: \(broken.of("inconsistency", "inconsistencies"))\(scope)."
         case .incomplete where report.isOfAnother && !report.found.isEmpty:
             "Incomplete: the ledger is not of these settings, so what was found\(scope) says nothing."
         case .incomplete: "Incomplete: what was looked at\(scope) holds, and something was not looked at."

@@ -145,8 +145,8 @@ struct KafkaCheck {
                 }
                 right(to: topic, rights, &finding)
                 if configurations[name] == nil { finding.warnings.append(untold(answers[name])) }
-                let copies = "\(partitions.replicas) \(partitions.replicas == 1 ? "replica" : "replicas")"
-                let size = "\(partitions.count) \(partitions.count == 1 ? "partition" : "partitions"), \(copies)"
+                let copies = partitions.replicas.of("replica", "replicas")
+                let size = "\(partitions.count.of("partition", "partitions")), \(copies)"
                 return CheckLine("topic \(name)", size, failures: finding.failures, warnings: finding.warnings)
             }
         }

@@ -73,7 +73,7 @@ enum TopicsCommand {
                 failure = failure ?? error
                 answer += "\(name): not created\n"
             case .success?, nil:
-                let replicas = "\(copies) \(copies == 1 ? "replica" : "replicas")"
+                let replicas = copies.of("replica", "replicas")
                 answer += "\(name): created with \(partitions) partitions and \(replicas)\n"
             }
         }

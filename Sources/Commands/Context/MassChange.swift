@@ -1,5 +1,4 @@
 import CommandParser
-import Contract
 import Ledger
 
 /// The flag without which a command changes nothing, with the person who gives it and why.
@@ -42,11 +41,5 @@ enum MassChange {
     /// Most changes in a second.
     static func perSecond(_ standard: Int, _ things: String, most: Int = 1_000_000) -> Parameter<Int> {
         .option("per-second", .integer(1...most), default: standard, help: "Most \(things) in a second, 1 to \(most).")
-    }
-}
-
-extension ValueForm<Timestamp> {
-    static var moment: Self {
-        ValueForm("a moment such as 2026-11-21T00:00:00Z", read: { Timestamp(rfc3339: $0) }, show: \.rfc3339)
     }
 }

@@ -16,3 +16,9 @@ extension ValueForm<TransactionID> {
         return ValueForm(text.requirement, read: { text.read($0).map { Value(asked: $0) } }, show: \.rawValue)
     }
 }
+
+extension ValueForm<Timestamp> {
+    static var moment: Self {
+        ValueForm("a moment such as 2026-11-21T00:00:00Z", read: { Timestamp(rfc3339: $0) }, show: \.rfc3339)
+    }
+}

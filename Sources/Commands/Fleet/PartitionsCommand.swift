@@ -67,10 +67,10 @@ enum PartitionsCommand {
             "topic": .text(place.topic), "partition": .number(Int64(place.partition)), "from": .number(first),
             "through": .number(last), "passed": .count(passed.offsets.count), "next": .number(passed.next),
         ])
-        let count = passed.offsets.count
+        let offsets = passed.offsets.count.of("offset", "offsets")
         try context.output(
             arguments.format(context).render(json: json) { _ in
-                "\(count) \(count == 1 ? "offset" : "offsets") of \(place) passed, and owed to the quarantine topic; "
+                "\(offsets) of \(place) passed, and owed to the quarantine topic; "
                     + "workers read on at \(passed.next).\n"
             })
     }

@@ -8,7 +8,6 @@ import Fulfilment
 import Glibc
 import HTTPClient
 import Kafka
-import LedgerSQLite
 import Logging
 import Scheduling
 import Threading
@@ -22,7 +21,7 @@ extension CommandContext {
         let logger = Logger(label: "command", level: .critical, handler: LineLogHandler(format: .text))
         return CommandContext(
             environment: environment, width: Terminal.width(environment: environment),
-            now: SQLiteLedgerConfiguration.wallClock, clock: { .now }, pause: Pausing.pause,
+            now: { .now }, clock: { .now }, pause: Pausing.pause,
             output: StandardOutput.write, bytes: StandardOutput.write(bytes:),
             progress: ProgressOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: StandardOutput.writeError),
             ledgers: .configured,

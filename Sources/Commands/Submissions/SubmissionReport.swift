@@ -147,7 +147,7 @@ struct SubmissionReport: Sendable {
         ]
     }
 
-    static func attempts(_ count: Int) -> String { "\(count) \(count == 1 ? "attempt" : "attempts")" }
+    static func attempts(_ count: Int) -> String { count.of("attempt", "attempts") }
 }
 
 extension SubmissionReport {

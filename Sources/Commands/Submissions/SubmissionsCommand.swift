@@ -249,7 +249,7 @@ extension CommandFailure {
     static func ofLater(_ rows: Int) -> CommandFailure {
         CommandFailure(
             .failed,
-            "\(rows) more \(rows == 1 ? "row was" : "rows were") written by a later version, which alone can show "
+            "\(rows.of("more row was", "more rows were")) written by a later version, which alone can show "
                 + "\(rows == 1 ? "it" : "them")")
     }
 }

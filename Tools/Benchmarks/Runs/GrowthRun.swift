@@ -68,7 +68,7 @@ struct PurchaseSeries {
 
     mutating func next() throws -> Decision {
         number += 1
-        let now = Timestamp(milliseconds: WallClock.milliseconds)
+        let now = Timestamp.now
         let submission = Submission(
             claimant: Claimant(
                 submissionID: SubmissionID(uuid(UInt64(now.milliseconds) << 16 | 0x7000 | UInt64(number & 0xfff))),

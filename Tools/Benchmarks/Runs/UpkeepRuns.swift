@@ -106,7 +106,7 @@ struct RepublishRun {
     func figures() throws -> [Figure] {
         let stage = try Stage(programs, ledger: .postgres, latency: 0, calls: 1000)
         try FilledLedger(stage).fill(events)
-        let end = Timestamp(milliseconds: WallClock.milliseconds).rfc3339
+        let end = Timestamp.now.rfc3339
         let load = try Load(stage)
         try stage.startWorker()
         try load.submit(5000, .signed)

@@ -75,7 +75,7 @@ final class FilledLedger {
     }
 
     private func grant(_ records: [InputRecord]) throws {
-        let now = Timestamp(milliseconds: WallClock.milliseconds)
+        let now = Timestamp.now
         var decisions: [Decision] = []
         for record in records {
             guard case .submission(let submission) = SubmissionReading(record, now: now) else {
@@ -127,7 +127,7 @@ final class FilledLedger {
     }
 
     private func late() throws -> Decision {
-        let now = Timestamp(milliseconds: WallClock.milliseconds)
+        let now = Timestamp.now
         let id = "late-\(transactions)"
         let submission = Submission(
             claimant: Claimant(
@@ -143,7 +143,7 @@ final class FilledLedger {
 
     /// Fills the ledger with failures of long ago, faster than workers write them.
     func fillFailures(_ count: Int) throws {
-        let now = Timestamp(milliseconds: WallClock.milliseconds)
+        let now = Timestamp.now
         let submission = try late().subject
         let decision = Decision(
             subject: submission, source: .record(Self.ownership(of: 0)),

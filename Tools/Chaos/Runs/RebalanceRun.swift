@@ -47,10 +47,10 @@ struct RebalanceRun {
         func change(_ name: String, limit: Int64, _ act: () throws -> Void) throws {
             var change = Change(name: name, limit: limit)
             let before = owners(world)
-            change.start = Timestamp.now
+            change.start = WallClock.milliseconds
             try act()
             try load(for: Self.step)
-            change.end = Timestamp.now
+            change.end = WallClock.milliseconds
             change.stays = Set(owners(world).filter { before[$0.key] == $0.value }.keys)
             changes.append(change)
         }
@@ -105,14 +105,5 @@ struct RebalanceRun {
                     + "\(longest.count - change.stays.count) that move for \(moved) ms")
             report.expect(stayed <= change.limit, "\(change.name): \(stayed) ms, more than \(change.limit)")
         }
-    }
-}
-
-extension Timestamp {
-    /// Milliseconds of the host's wall clock.
-    fileprivate static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
