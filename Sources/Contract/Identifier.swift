@@ -147,20 +147,3 @@ public enum NameBasedUUID {
         0x7c, 0x1f, 0x5e, 0x0b, 0x92, 0xd4, 0x4a, 0x6e, 0xb3, 0x58, 0x0d, 0x47, 0xe1, 0x9a, 0x26, 0xcf,
     ]
 }
-
-public enum Hexadecimal {
-    /// The lower-case digit of a number below 16.
-    static func digit(_ number: UInt8) -> UInt8 {
-        number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") + (number - 10)
-    }
-
-    /// The number of a digit in either case; nil for any other byte.
-    public static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x41 + 10
-        case 0x61...0x66: digit - 0x61 + 10
-        default: nil
-        }
-    }
-}

@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// A scalar of a JSON text, or the mark of a value with parts, whose contents are not kept.
 public enum JSONValue: Hashable, Sendable {
     /// Its escapes resolved.
@@ -195,7 +197,7 @@ struct JSONCursor {
     private mutating func fourHexDigits() throws(JSONUnreadable) -> UInt32 {
         var code: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = peek.flatMap(Hexadecimal.value) else { throw .unknownEscape }
+            guard let digit = peek.flatMap(Hexadecimal.value(of:)) else { throw .unknownEscape }
             position += 1
             code = code << 4 + UInt32(digit)
         }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import Scheduling
 
 /// Writes a JSON object (RFC 8259) straight into bytes, without values in between.

@@ -1,3 +1,5 @@
+internal import Cryptography
+
 public enum Evidence: Hashable, Sendable {
     /// An App Store receipt: base64, in whatever form the client wrote it. The text is never an identity.
     case receipt(base64: EvidenceText)

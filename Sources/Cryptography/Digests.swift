@@ -64,13 +64,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable {
 
     /// A digest of the digits of ``hex``; nil for any other text, also with capitals.
     public init?(hex digits: some Collection<UInt8>) {
-        let values = digits.compactMap { digit -> UInt8? in
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-            default: nil
-            }
-        }
+        let values = digits.compactMap(Hexadecimal.value(ofLowerCase:))
         guard values.count == digits.count, digits.count == 2 * Self.byteCount else { return nil }
         self.init(bytes: stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] })
     }
@@ -91,10 +85,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable {
     }
 
     /// 64 lowercase digits.
-    public var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    public var hex: String { Hexadecimal.text(of: bytes) }
 
     public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
     public func hash(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }

@@ -47,14 +47,8 @@ public struct FulfilmentCall: Hashable, Sendable {
     /// blank, quotation mark and percent sign ([HTTP binding,
     /// 3.1.3.2](https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md)).
     static func encoded(_ value: [UInt8]) -> String {
-        var text = ""
-        for byte in value {
-            if (0x21...0x7E).contains(byte), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "%") {
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                text += "%" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
+        PercentEncoding.text(of: value) { byte in
+            (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "%")
         }
-        return text
     }
 }

@@ -1,4 +1,5 @@
 public import Contract
+internal import Cryptography
 
 /// A receipt's base64 text, in the only form that Apple's endpoint takes.
 ///

@@ -35,19 +35,11 @@ struct AuditKey: Hashable, Comparable, Sendable, BitwiseCopyable {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
-            guard let digit = Self.digit(byte) else { return nil }
+            guard let digit = Hexadecimal.value(ofLowerCase: byte).map({ UInt64($0) }) else { return nil }
             if digits < 16 { words.0 = words.0 << 4 | digit } else { words.1 = words.1 << 4 | digit }
             digits += 1
         }
         self.init(high: words.0, low: words.1)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt64? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
-        default: nil
-        }
     }
 
     init?(_ id: EventID) { self.init(event: id.rawValue.utf8) }

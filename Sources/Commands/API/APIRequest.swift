@@ -57,31 +57,12 @@ enum APIRequest: Hashable, Sendable {
 
     /// An id out of a URL: 1 to 512 bytes of UTF-8 once it is decoded, without control characters.
     private static func id(_ text: Substring) throws(APIRefusal) -> String {
-        guard let bytes = decoded(text), let id = String(validating: bytes, as: UTF8.self) else {
+        guard let bytes = PercentEncoding.bytes(of: text), let id = String(validating: bytes, as: UTF8.self) else {
             throw .badRequest("an id is not percent-encoded UTF-8")
         }
         guard (1...Search.mostBytes).contains(bytes.count),
             id.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
         else { throw .badRequest("an id has 1 to \(Search.mostBytes) bytes and no control characters") }
         return id
-    }
-
-    /// The bytes that percent-encoding stands for (RFC 3986, section 2.1); nil for a `%` without two digits behind it.
-    private static func decoded(_ text: Substring) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
     }
 }
