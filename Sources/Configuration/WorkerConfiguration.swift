@@ -25,6 +25,7 @@ public struct WorkerConfiguration: Sendable {
     public let lines: [SettingLine]
 
     /// Reads the settings, the files that they name, and the apps.
+    /// - Throws: for the first mistake, with its place.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         kafka = try KafkaSettings(values)
         ledger = try LedgerSettings(values)
@@ -53,6 +54,7 @@ public struct KafkaSettings: Hashable, Sendable {
     public let topics: TopicNames
 
     /// Reads the part of the configuration that concerns Kafka, and the file of properties.
+    /// - Throws: for the first mistake, with its place.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         bootstrapServers = try values.value(Settings.bootstrapServers)
         groupID = try values.value(Settings.groupID)
@@ -72,6 +74,7 @@ public struct KafkaSettings: Hashable, Sendable {
 public struct TopicNames: Hashable, Sendable {
     private let names: [Topic: String]
 
+    /// - Throws: for a name that no topic can have, and for two topics with one name.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         let given: [(topic: Topic, setting: SettingName, name: String?)] = [
             (.submitted, Settings.submittedTopic.name, try values.value(Settings.submittedTopic)),

@@ -1,3 +1,4 @@
+/// One HTTPS request to be made, with its limits.
 public struct HTTPCall: Sendable {
     /// Names the call in its outcome; the client does not read it.
     public let token: UInt64
@@ -24,7 +25,9 @@ public struct HTTPCall: Sendable {
     }
 }
 
+/// The end of a call.
 public struct HTTPOutcome: Sendable {
+    /// The call's.
     public let token: UInt64
     /// The whole response, whatever its status, or why there is none.
     public let result: Result<HTTPResponse, HTTPFailure>

@@ -22,7 +22,7 @@ struct DecisionLog: Sendable {
         ]
         switch result {
         case .written(let outcome, _, let passedOver):
-            metadata["outcome"] = .text(outcome.word)
+            metadata["outcome"] = .text(outcome.word.rawValue)
             switch outcome {
             case .granted(let created): metadata["created"] = .number(created)
             case .failed(let reason): metadata["reason"] = .text(reason)

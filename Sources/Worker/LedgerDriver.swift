@@ -28,6 +28,7 @@ public struct LedgerDriver: Sendable {
     /// Takes the right to be an embedded ledger's one worker, until the process ends. A server's has any number.
     /// - Parameter creating: Whether an empty file is made where there is none.
     /// - Returns: Words for the process that has the right; nil if this one may work.
+    /// - Throws: `.unusable` where this user can have no ledger; `.unavailable` if the file cannot be locked.
     func claim(creating: Bool) throws(LedgerError) -> String? {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger.claim(configuration, creating: creating)
@@ -35,7 +36,8 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Whether anything is where the ledger should be; an error where none can be.
+    /// Whether anything is where the ledger should be.
+    /// - Throws: `.unusable` where none can be; `.unavailable` if the file system or the server does not say.
     public func exists() throws(LedgerError) -> Bool {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger.exists(configuration)
@@ -45,6 +47,7 @@ public struct LedgerDriver: Sendable {
 
     /// Examines the conditions of a worker.
     /// - Parameter prunes: Whether the worker deletes old answers.
+    /// - Throws: as ``open()``, except for what findings name.
     public func examine(prunes: Bool) throws(LedgerError) -> [LedgerFinding] {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger.examine(configuration)
@@ -53,6 +56,8 @@ public struct LedgerDriver: Sendable {
     }
 
     /// A connection for the calling thread to a ledger that is there.
+    /// - Throws: `.unusable` if there is none, or one that this program cannot work with. `.unavailable` if the server
+    ///   cannot be reached, or another process keeps the file locked.
     public func open() throws(LedgerError) -> any LedgerConnection & LedgerOperator {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger(configuration)
@@ -62,6 +67,7 @@ public struct LedgerDriver: Sendable {
 
     /// A connection for the calling thread that only reads, beside a worker. None of its calls lasts much longer than a
     /// limit.
+    /// - Throws: as ``open()``.
     public func openReader(within limit: Duration) throws(LedgerError) -> any LedgerOperator {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger(configuration.reading(within: limit))
@@ -70,6 +76,7 @@ public struct LedgerDriver: Sendable {
     }
 
     /// A connection for the calling thread that reads whole tables, also from a standby.
+    /// - Throws: as ``open()``.
     public func openAudited() throws(LedgerError) -> (ledger: any LedgerOperator, isStandby: Bool) {
         switch kind {
         case .sqlite(let configuration): return (try SQLiteLedger(configuration), false)
@@ -98,6 +105,7 @@ public struct LedgerDriver: Sendable {
 
     /// Makes a ledger, or brings its schema up to date.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
+    /// - Throws: `.unusable` where a person must look, such as at a newer ledger; `.unavailable` for what may pass.
     public func migrate() throws(LedgerError) -> (from: Int, to: Int) {
         switch kind {
         case .sqlite(let configuration): try SQLiteLedger.migrate(configuration)

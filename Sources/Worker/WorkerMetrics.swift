@@ -22,7 +22,7 @@ struct WorkerMetrics: Sendable {
     let pruned: Counter
     let inFlight: Gauge
     private let created: [Environment: Counter]
-    private let decisions: [String: Counter]
+    private let decisions: [Outcome.Word: Counter]
     private let failures: [String: Counter]
     private let retrying: [RetryCause: Counter]
     private let held: [HoldCause: Counter]
@@ -49,7 +49,7 @@ struct WorkerMetrics: Sendable {
         pruned = registry.counter(Self.pruned)
         inFlight = registry.gauge(Self.inFlight)
         created = Self.series(Environment.allCases) { registry.counter(Self.created, $0.rawValue) }
-        decisions = Self.series(Outcome.words) { registry.counter(Self.decisions, $0) }
+        decisions = Self.series(Outcome.Word.allCases) { registry.counter(Self.decisions, $0.rawValue) }
         failures = Self.series(FailureReason.allCases.map(\.rawValue)) { registry.counter(Self.failures, $0) }
         retrying = Self.series(RetryCause.allCases) { registry.counter(Self.waits, "retrying", $0.rawValue) }
         held = Self.series(HoldCause.allCases) { registry.counter(Self.waits, "held", $0.rawValue) }
@@ -190,7 +190,10 @@ extension Decision {
 }
 
 extension Outcome {
-    static let words = ["granted", "redelivery", "repeated", "failed", "retrying", "held"]
+    /// Outcomes as metrics and logs name them.
+    enum Word: String, CaseIterable {
+        case granted, redelivery, repeated, failed, retrying, held
+    }
 
     /// Whether a player gets something by it. A failure may come late on purpose, after all doubts; a redelivery's age
     /// is the former answer's.
@@ -201,15 +204,14 @@ extension Outcome {
         }
     }
 
-    /// Its word in metrics and logs, one of ``words``.
-    var word: String {
+    var word: Word {
         switch self {
-        case .granted: "granted"
-        case .redelivery: "redelivery"
-        case .repeated: "repeated"
-        case .failed: "failed"
-        case .retrying: "retrying"
-        case .held: "held"
+        case .granted: .granted
+        case .redelivery: .redelivery
+        case .repeated: .repeated
+        case .failed: .failed
+        case .retrying: .retrying
+        case .held: .held
         }
     }
 }

@@ -21,6 +21,7 @@ public struct AppReceipt: Hashable, Sendable {
     let purchaseSets: [ArraySlice<UInt8>]
 
     /// Reads a receipt from base64 in any of the forms that ``ReceiptText`` takes.
+    /// - Throws: as ``ReceiptText/init(_:)`` for the text, and as ``init(der:)`` for its bytes.
     public static func parse(base64: EvidenceText) throws(AppReceiptError) -> AppReceipt {
         try read(base64).receipt
     }
@@ -42,6 +43,7 @@ public struct AppReceipt: Hashable, Sendable {
     }
 
     /// Reads a receipt from its bytes: PKCS#7 in DER, or in BER with indefinite lengths, as Xcode writes it.
+    /// - Throws: `tooLarge`, `empty`, `notASN1`, `notSignedData`, `notReceiptAttributes`.
     public init(der bytes: [UInt8]) throws(AppReceiptError) {
         guard bytes.count <= ReceiptText.maxBytes else { throw .tooLarge }
         guard !bytes.isEmpty else { throw .empty }

@@ -22,6 +22,7 @@ public struct ReceiptText: Hashable, Sendable {
     /// its record.
     ///
     /// ASCII white space is skipped wherever it stands; `-` and `_` count as `+` and `/`; padding may be missing.
+    /// - Throws: `tooLarge`, `empty`, `notBase64`.
     public init(_ text: EvidenceText) throws(AppReceiptError) {
         let text = text.bytes
         guard text.count <= Self.maxTextBytes else { throw .tooLarge }

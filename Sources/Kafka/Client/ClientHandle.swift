@@ -220,6 +220,7 @@ struct ClientProperties: Sendable {
     ]
 }
 
+/// How a client reaches its cluster.
 public struct KafkaClientConfiguration: Sendable {
     /// Addresses of some of the cluster's brokers: `host:port`, separated by commas. Several, so that one may be away.
     public var bootstrapServers: String
