@@ -46,7 +46,9 @@ struct CompletionTests {
     @Test("Every command and option stands in each script", arguments: Shell.allCases)
     func complete(shell: Shell) {
         let script = Program(SampleProgram.root, version: "1").completion(for: shell)
-        for place in CompletionScript(SampleProgram.root).places {
+        let places = CompletionScript(SampleProgram.root).places
+        #expect(places.contains { !$0.commands.isEmpty } && places.contains { !$0.options.isEmpty })
+        for place in places {
             #expect(script.contains(place.path))
             for entry in place.commands { #expect(script.contains(entry.name)) }
             for entry in place.options { #expect(script.contains(entry.name.drop { $0 == "-" })) }

@@ -100,12 +100,15 @@ struct YAMLDocumentTests {
         // Every run tries the same texts.
         var random = SplitMix64(seed: 42)
         func draw(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+        var refused = 0
         for _ in 0..<20_000 {
             let text = (0..<draw(30)).map { _ in pieces[draw(pieces.count)] }.joined()
             let lines = text.count { $0.isNewline } + 2
             guard let refusal = refusal(text), refusal.hasPrefix("f.yaml:") else { continue }
+            refused += 1
             let line = Int(refusal.dropFirst("f.yaml:".count).prefix { $0.isNumber })
             #expect(line.map { (1...lines).contains($0) } == true, "\(text.debugDescription): \(refusal)")
         }
+        #expect((10_000..<20_000).contains(refused))
     }
 }

@@ -30,7 +30,9 @@ extension LedgerConformance {
                 offer: Offer(kind: .trial, discountType: nil))
             let items = [Item(item: "ge:ms,1", quantity: 2), Item(item: "日", quantity: .max)]
             let odd = Product(id: "odd", type: .nonRenewing, items: items)
-            guard let granted = GrantablePurchase(purchase, of: subscription) else { return }
+            guard let granted = GrantablePurchase(purchase, of: subscription) else {
+                throw Violation(description: "the sample overflows")
+            }
             let first = Samples.submission("s1", user: "Ünïcode \u{1F600}", offset: 1)
             let second = Samples.submission("s2", offset: 2)
             try subject.write(

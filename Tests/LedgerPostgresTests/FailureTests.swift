@@ -302,7 +302,7 @@ import Testing
         let statements = (0..<64).map { _ in
             PostgresStatement("SELECT $1::bytea") { $0.blob([UInt8](repeating: 7, count: 65_536)) }
         }
-        #expect(try connection.run(statements).allSatisfy { $0.first?.blob(0).count == 65_536 })
+        #expect(try connection.run(statements).map { $0.first?.blob(0).count } == Array(repeating: 65_536, count: 64))
         for (url, part) in [
             (url("localhost", "/etc/ssl/certs/ca-certificates.crt"), "certificate verify failed"),
             (url("127.0.0.1", server.certificate), "does not match host name"),

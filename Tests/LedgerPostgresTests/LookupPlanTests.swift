@@ -85,6 +85,7 @@ struct LookupPlanTests {
         let prepared = ledger.connection.prepared
         let look = try ledger.look(at: keys, for: words)
         #expect(ledger.connection.prepared == prepared)
+        #expect(look.records.count == keys.count && look.results.count == words.count)
         // Each as if it had been asked for alone.
         for (key, record) in zip(keys, look.records) { #expect(try ledger.submission(key) == record) }
         for (word, result) in zip(words, look.results) {

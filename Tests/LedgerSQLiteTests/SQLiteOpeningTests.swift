@@ -199,6 +199,7 @@ import Testing
         ]
         for query in queries {
             let plan = try database.statement("EXPLAIN QUERY PLAN \(query)").rows({ _ in }) { $0.text(3) }
+            #expect(!plan.isEmpty)
             for line in plan {
                 let isScan = line.hasPrefix("SCAN") && !line.contains("USING COVERING INDEX")
                 // A part of the table is all of it where the list begins.

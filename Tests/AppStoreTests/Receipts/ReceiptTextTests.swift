@@ -56,11 +56,10 @@ struct ReceiptTextTests {
         #expect(throws: AppReceiptError.tooLarge) { try ReceiptText(text(full)) }
     }
 
-    @Test("agrees with Foundation on random bytes", arguments: 0..<64)
+    @Test("agrees with Foundation on random bytes", arguments: 1..<64)
     func agreement(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         let bytes = (0..<Int(seed)).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        guard !bytes.isEmpty else { return }
         let base64 = Array(Data(bytes).base64EncodedString().utf8)
         let receipt = try ReceiptText(text(base64))
         #expect(receipt.bytes == bytes)

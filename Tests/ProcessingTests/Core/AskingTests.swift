@@ -229,7 +229,9 @@ struct AskingTests {
         #expect(try write(many, 1, held).purchases == [], "one of so many may always be new")
         #expect(bench.core.inFlight == 0)
         _ = try write([name], 2, .written(.repeated, publish: [Fixture.rendered("t1")]))
-        for publish in bench.takePublishes() { bench.published(publish) }
+        let publishes = bench.takePublishes()
+        #expect(publishes.count == 1 && bench.core.inFlight == 1)
+        for publish in publishes { bench.published(publish) }
         #expect(bench.core.inFlight == 0, "its event is told")
     }
 

@@ -19,9 +19,9 @@ struct DecisionLogTests {
 
     private let lines = Lines()
 
-    private func write(_ result: DecisionResult, level: Logger.Level = .debug) {
+    private func write(_ result: DecisionResult, level: Logger.Level = .debug) throws {
         let origin = Origin(topic: "t", partition: 2, offset: 7)
-        guard let digest = ClaimDigest(bytes: [UInt8](repeating: 1, count: 32)) else { return }
+        let digest = try #require(ClaimDigest(bytes: [UInt8](repeating: 1, count: 32)))
         let malformed = MalformedSubmission(
             claimant: Claimant(
                 submissionID: "s-1", userID: "u-1", bundleID: "com.example.game", orderID: nil, traceparent: nil),
@@ -37,24 +37,24 @@ struct DecisionLogTests {
     }
 
     @Test("has a line for each, by which one submission can be followed")
-    func line() {
-        write(.written(.failed(reason: "malformed_submission"), publish: []))
+    func line() throws {
+        try write(.written(.failed(reason: "malformed_submission"), publish: []))
         let line = lines.taken.first ?? [:]
         #expect(line["submission"] == "s-1" && line["app"] == "com.example.game" && line["attempts"] == 3)
         #expect(line["outcome"] == "failed" && line["reason"] == "malformed_submission")
     }
 
     @Test("says what the ledger did not write, too")
-    func refused() {
-        write(.notOwned)
-        write(.toBeHeld(.productNotConfigured, detail: "gems"))
+    func refused() throws {
+        try write(.notOwned)
+        try write(.toBeHeld(.productNotConfigured, detail: "gems"))
         #expect(lines.taken.map { $0["outcome"] } == ["not_owned", "to_be_held"])
         #expect(lines.taken.last?["cause"] == "product_not_configured")
     }
 
     @Test("is not written at other levels")
-    func quiet() {
-        write(.notOwned, level: .info)
+    func quiet() throws {
+        try write(.notOwned, level: .info)
         #expect(lines.taken.isEmpty)
     }
 }
