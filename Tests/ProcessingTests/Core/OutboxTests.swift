@@ -7,14 +7,6 @@ import Testing
 @Suite("Events that the broker does not take, and rows of the outbox")
 struct OutboxTests {
     private let bench = CoreBench()
-    private let grant = Grant(
-        key: GrantKey(environment: .production, name: "t:t1"), transactionID: "t1", originalTransactionID: "t1",
-        webOrderLineItemID: nil, product: Product(id: "gems", type: .consumable, items: []), quantity: 1,
-        purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
-        verifiedBy: "signedTransaction",
-        claimant: Claimant(submissionID: "s0", userID: "u1", bundleID: Fixture.app, orderID: nil, traceparent: nil),
-        origin: Fixture.origin(0), receivedAt: Timestamp(milliseconds: 1000), grantedAt: Timestamp(milliseconds: 2000),
-        attempts: 1, format: .v1, passedOver: nil)
 
     private func publishing() throws -> PublishTask {
         let check = try #require(bench.read(0, in: try bench.own()).first)
@@ -128,12 +120,12 @@ struct OutboxTests {
 
     @Test("a call comes before the event: with a yes the row's event is due at once")
     func called() throws {
-        try take(item(.call(grant), .call))
+        try take(item(.call(Fixture.grant), .call))
         let call = try #require(bench.takeCalls().first)
-        #expect(call.grant == grant)
+        #expect(call.grant == Fixture.grant)
         #expect(bench.takePublishes().isEmpty)
         bench.send(.called([Called(token: call.token, result: .accepted, outcome: .replied, took: .milliseconds(9))]))
-        #expect(try reports() == [.called(item(.call(grant), .call).lease)])
+        #expect(try reports() == [.called(item(.call(Fixture.grant), .call).lease)])
         let next = bench.takeRequest { if case .takeOutbox = $0 { true } else { nil } }
         #expect(next != nil)
         #expect(bench.core.inFlight == 0)
@@ -141,7 +133,7 @@ struct OutboxTests {
 
     @Test("a call under way at the end of a stop keeps its lease, so that nobody calls beside it")
     func callAtStop() throws {
-        try take(item(.call(grant), .call))
+        try take(item(.call(Fixture.grant), .call))
         #expect(bench.takeCalls().count == 1)
         bench.send(.stop)
         bench.wait(.seconds(25))
@@ -157,7 +149,7 @@ struct OutboxTests {
         bench.wait(.seconds(11))
         let (id, _) = try #require(bench.takeRequest { if case .takeOutbox(let list) = $0 { list } else { nil } })
         bench.send(.stop)
-        let row = item(.call(grant), .call)
+        let row = item(.call(Fixture.grant), .call)
         bench.send(.ledger(id, .success(.outbox([row]))))
         #expect(bench.takeCalls().isEmpty)
         let given = bench.takeRequest { if case .giveBack(_, let outbox) = $0 { outbox } else { nil } }
@@ -167,9 +159,10 @@ struct OutboxTests {
     @Test("is asked for rows once it has all reports, because a call's report makes its event due")
     func reportedFirst() throws {
         let other = OutboxItem(
-            lease: OutboxLease(key: Fixture.rendered("t2").key, step: .call, number: 4), attempts: 0, work: .call(grant)
+            lease: OutboxLease(key: Fixture.rendered("t2").key, step: .call, number: 4), attempts: 0,
+            work: .call(Fixture.grant)
         )
-        try take(item(.call(grant), .call), other)
+        try take(item(.call(Fixture.grant), .call), other)
         func asked() -> RequestID? {
             bench.takeRequest { if case .takeOutbox = $0 { true } else { nil } }?.id
         }
@@ -186,7 +179,7 @@ struct OutboxTests {
 
     @Test("a call without a yes is made again later, for ever")
     func callFailed() throws {
-        try take(item(.call(grant), .call))
+        try take(item(.call(Fixture.grant), .call))
         let call = try #require(bench.takeCalls().first)
         bench.send(
             .called([
@@ -208,7 +201,7 @@ struct OutboxTests {
         try take(
             OutboxItem(
                 lease: OutboxLease(key: Fixture.rendered("t1").key, step: .call, number: 4), attempts: attempts,
-                work: .call(grant)))
+                work: .call(Fixture.grant)))
         let call = try #require(bench.takeCalls().first)
         bench.send(
             .called([
@@ -252,7 +245,7 @@ struct OutboxTests {
         let rows = (0..<70).map { number in
             OutboxItem(
                 lease: OutboxLease(key: Fixture.rendered("t\(number)").key, step: .call, number: 4), attempts: 0,
-                work: .call(grant))
+                work: .call(Fixture.grant))
         }
         try bench.own()
         bench.isNothingDue = false
@@ -318,7 +311,7 @@ struct OutboxTests {
             bench.send(.called([Called(token: call.token, result: result, outcome: outcome, took: .zero)]))
             _ = try reports()
         }
-        try take(item(.call(grant), .call))
+        try take(item(.call(Fixture.grant), .call))
         bench.isNothingDue = true
         try call(.notAccepted(ServiceAnswer(isRefusal: false, "HTTP 401")), .failed)
         _ = bench.takeAlerts()

@@ -26,15 +26,6 @@ struct ActionTakerTests {
     }
 
     private let partition = Fixture.partition
-    private let grant = Grant(
-        key: GrantKey(environment: .production, name: "t:t1"), transactionID: "t1", originalTransactionID: "t1",
-        webOrderLineItemID: nil, product: Product(id: "gems", type: .consumable, items: []), quantity: 1,
-        purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
-        verifiedBy: "signedTransaction",
-        claimant: Claimant(
-            submissionID: "s0", userID: "u1", bundleID: Fixture.app, orderID: nil, traceparent: nil),
-        origin: Fixture.origin(0), receivedAt: Timestamp(milliseconds: 1000), grantedAt: Timestamp(milliseconds: 2000),
-        attempts: 1, format: .v1, passedOver: nil)
 
     @Test("are all handed over, what is given up before what is assigned")
     func all() {
@@ -51,7 +42,7 @@ struct ActionTakerTests {
             AttemptTask(
                 token: token, submission: submission, question: Fixture.question(), attempts: 0, apps: Fixture.apps)
         ]
-        actions.calls = [CallTask(token: OutboxToken(slot: 0, use: 1), grant: grant, apps: Fixture.apps)]
+        actions.calls = [CallTask(token: OutboxToken(slot: 0, use: 1), grant: Fixture.grant, apps: Fixture.apps)]
         actions.writes = [WriteBatch(id: BatchID(rawValue: 1), decisions: [])]
         actions.requests = [LedgerRequest(id: RequestID(rawValue: 1), call: .checkpoint([]))]
         actions.publishes = [PublishTask(token: PublishToken(slot: 0, use: 1), event: Fixture.rendered("t1").event)]

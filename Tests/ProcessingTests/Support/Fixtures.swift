@@ -47,6 +47,11 @@ enum Fixture {
         return granted
     }
 
+    /// The first submission is granted by it.
+    static let grant = Grant(
+        of: purchase("t1"), to: submission(0), by: .signedTransaction, attempts: 1,
+        grantedAt: Timestamp(milliseconds: 2000))
+
     static func verified(_ id: String) -> Verdict { .verified([purchase(id)], by: .signedTransaction) }
 
     static func rendered(_ id: String) -> RenderedEvent {
