@@ -186,13 +186,13 @@ let suites: [Target] = [
     tests("Ledger", "Contract", "Cryptography", "MemberTesting"),
     tests(
         "Audit", "CSQLite", "Contract", "Cryptography", "Kafka", "Ledger", "LedgerPostgres", "LedgerSQLite",
-        "PostgresTesting"),
+        "MemberTesting", "PostgresTesting"),
     tests("LedgerModel", "Contract", "Ledger", "LedgerConformance", "MemberTesting"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests(
         "LedgerPostgres", "Contract", "Ledger", "LedgerConformance", "LedgerModel", "PostgresTesting", "Scheduling",
         "SocketTesting"),
-    tests("Processing", "Contract", "Ledger", "Scheduling"),
+    tests("Processing", "Contract", "Ledger", "MemberTesting", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests(
         "Kafka", "CLibrdkafka", "Contract", "KafkaScanning", "KafkaTesting", "Logging", "Metrics", "Scheduling",
@@ -215,11 +215,12 @@ let suites: [Target] = [
     .testTarget(name: "DemoTests", dependencies: ["grantor-demo", "Contract", "Kafka"]),
     tests(
         "Worker", "AppStore", "Configuration", "Contract", "Fulfilment", "HTTPClient", "InventoryService", "Kafka",
-        "Ledger", "LedgerModel", "Logging", "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
+        "Ledger", "LedgerModel", "Logging", "MemberTesting", "Metrics", "PostgresTesting", "Processing", "Scheduling",
+        "Threading"),
     tests(
         "Commands", "AppStore", "Audit", "CLibcrypto", "CertificateMaking", "CommandParser", "Configuration",
         "Contract", "FileTesting", "Fulfilment", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerSQLite",
-        "Logging", "Scheduling", "SocketTesting", "Threading", "grantor"),
+        "Logging", "MemberTesting", "Scheduling", "SocketTesting", "Threading", "grantor"),
 ]
 
 // A target enters the build when its folder is there.

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Kafka
 import Ledger
 import LedgerSQLite
+import MemberTesting
 import PostgresTesting
 import Synchronization
 
@@ -89,11 +90,8 @@ final class AuditStage: @unchecked Sendable {
     static func purchase(
         _ transaction: TransactionID, original: TransactionID? = nil, environment: Environment = .production
     ) throws -> GrantablePurchase {
-        let purchase = Purchase(
-            transactionID: transaction, originalTransactionID: original ?? transaction, webOrderLineItemID: nil,
-            productID: product.id, quantity: 1, environment: environment, purchasedAt: noon, expiresAt: nil,
-            revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil,
-            offer: nil)
+        let purchase = Purchase.sample(
+            transaction, original: original, product: product.id, environment: environment, at: noon)
         guard let granted = GrantablePurchase(purchase, of: product) else { throw AuditStageFailure() }
         return granted
     }

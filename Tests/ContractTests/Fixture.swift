@@ -1,5 +1,6 @@
 import Contract
 import Foundation
+import MemberTesting
 import Testing
 
 /// Values that tests of this module share.
@@ -20,12 +21,9 @@ enum Fixture {
         _ id: TransactionID, original: TransactionID? = nil, lineItem: String? = nil,
         environment: Environment = .production
     ) -> Purchase {
-        Purchase(
-            transactionID: id, originalTransactionID: original ?? id, webOrderLineItemID: lineItem, productID: "gems",
-            quantity: 1,
-            environment: environment, purchasedAt: Timestamp(milliseconds: 1_790_000_000_000), expiresAt: nil,
-            revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil,
-            offer: nil)
+        .sample(
+            id, original: original, lineItem: lineItem, environment: environment,
+            at: Timestamp(milliseconds: 1_790_000_000_000))
     }
 
     static func members(of event: Event) throws -> [String: Any] {

@@ -1,4 +1,5 @@
 import Contract
+import MemberTesting
 import Testing
 
 @Suite("Identifier")
@@ -49,13 +50,7 @@ struct TransactionIDTests {
     @Test("give one grant key, whoever wrote the zeros")
     func grantKey() {
         let keys = ["123", "000123"].map { text in
-            let id = TransactionID(reading: text)
-            let purchase = Purchase(
-                transactionID: id, originalTransactionID: id, webOrderLineItemID: nil, productID: "gems", quantity: 1,
-                environment: .production,
-                purchasedAt: Timestamp(milliseconds: 0), expiresAt: nil, revokedAt: nil, isUpgraded: false,
-                ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
-            return GrantKey(of: purchase, type: .consumable)
+            GrantKey(of: .sample(TransactionID(reading: text)), type: .consumable)
         }
         #expect(keys[0] == keys[1] && keys[0].text == "production:t:123")
     }

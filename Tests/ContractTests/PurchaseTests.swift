@@ -1,4 +1,5 @@
 import Contract
+import MemberTesting
 import Testing
 
 @Suite("Grant key")
@@ -49,12 +50,7 @@ struct GrantKeyTests {
     @Test("belongs to a purchase whose items do not grow beyond what can be counted")
     func overflow() {
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: .max)])
-        let purchase = Purchase(
-            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 2,
-            environment: .production,
-            purchasedAt: Fixture.moment, expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased,
-            appAccountToken: nil, type: nil, payment: nil, offer: nil)
-        #expect(GrantablePurchase(purchase, of: product) == nil)
+        #expect(GrantablePurchase(.sample("1", quantity: 2), of: product) == nil)
         #expect(GrantablePurchase(Fixture.purchase("1"), of: product)?.items == product.items)
     }
 }

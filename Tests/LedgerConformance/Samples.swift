@@ -1,5 +1,6 @@
 public import Contract
 public import Ledger
+import MemberTesting
 
 public enum Samples {
     public static let noon = Timestamp(milliseconds: 1_795_953_600_000)
@@ -40,11 +41,9 @@ public enum Samples {
         environment: Environment = .production, quantity: Int = 1, at milliseconds: Int64 = -60_000,
         payment: Payment? = nil, offer: Offer? = nil
     ) -> GrantablePurchase {
-        let purchase = Purchase(
-            transactionID: transaction, originalTransactionID: original ?? transaction, webOrderLineItemID: lineItem,
-            productID: product.id, quantity: quantity, environment: environment, purchasedAt: later(milliseconds),
-            expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil,
-            payment: payment, offer: offer)
+        let purchase = Purchase.sample(
+            transaction, original: original, lineItem: lineItem, product: product.id, quantity: quantity,
+            environment: environment, at: later(milliseconds), payment: payment, offer: offer)
         guard let granted = GrantablePurchase(purchase, of: product) else { preconditionFailure("a sample overflows") }
         return granted
     }

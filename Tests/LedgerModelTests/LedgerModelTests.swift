@@ -32,12 +32,7 @@ import Testing
     }
 
     private func grant(_ id: SubmissionID) -> Decision {
-        let purchase = Purchase(
-            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 1,
-            environment: .production,
-            purchasedAt: Samples.noon, expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased,
-            appAccountToken: nil, type: nil, payment: nil, offer: nil)
-        let granted = GrantablePurchase(purchase, of: Product(id: "gems", type: .consumable, items: []))
+        let granted = GrantablePurchase(.sample("1"), of: Product(id: "gems", type: .consumable, items: []))
         return decision(id, .grant(granted.map { [$0] } ?? [], by: .serverAPI))
     }
 

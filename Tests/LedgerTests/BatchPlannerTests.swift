@@ -1,4 +1,5 @@
 import Contract
+import MemberTesting
 import Testing
 
 @testable import Ledger
@@ -13,14 +14,7 @@ import Testing
         owesCall: Bool = false
     ) -> Decision {
         let product = Product(id: "gems", type: .consumable, items: [])
-        let purchases = transactions.compactMap { id in
-            GrantablePurchase(
-                Purchase(
-                    transactionID: id, originalTransactionID: id, webOrderLineItemID: nil, productID: "gems",
-                    quantity: 1, environment: .production,
-                    purchasedAt: Self.noon, expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased,
-                    appAccountToken: nil, type: nil, payment: nil, offer: nil), of: product)
-        }
+        let purchases = transactions.compactMap { GrantablePurchase(.sample($0), of: product) }
         let submission = Submission(
             claimant: Claimant(
                 submissionID: id, userID: "player-1", bundleID: "com.example.game", orderID: nil, traceparent: nil),

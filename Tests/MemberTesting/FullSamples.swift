@@ -3,7 +3,7 @@ import Cryptography
 
 /// Samples in which each member says something, and others in which each member says something else.
 public enum FullSamples {
-    static let noon = Timestamp(milliseconds: 1_795_953_600_000)
+    public static let noon = Timestamp(milliseconds: 1_795_953_600_000)
 
     public static let claimants = [
         Claimant(

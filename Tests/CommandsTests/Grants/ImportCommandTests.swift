@@ -2,6 +2,7 @@ import CommandParser
 import Contract
 import Foundation
 import Ledger
+import MemberTesting
 import Testing
 
 @testable import Commands
@@ -280,15 +281,11 @@ struct ImportCommandTests {
 @Suite("Lines of a file that share a purchase")
 struct SharedNamesTests {
     private func grant(_ number: Int, line: Int, user: UserID = "u") -> Grant {
-        let id = TransactionID("\(number)")
-        let purchase = Purchase(
-            transactionID: id, originalTransactionID: id, webOrderLineItemID: nil, productID: "gems", quantity: 1,
-            environment: .production, purchasedAt: UpkeepRun.now, expiresAt: nil, revokedAt: nil, isUpgraded: false,
-            ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
         let claimant = Claimant(
             submissionID: "s", userID: user, bundleID: UpkeepRun.app, orderID: nil, traceparent: nil)
         return Grant(
-            imported: purchase, type: .consumable, to: claimant, grantedAt: UpkeepRun.now, line: line, of: "file")
+            imported: .sample(TransactionID("\(number)")), type: .consumable, to: claimant, grantedAt: UpkeepRun.now,
+            line: line, of: "file")
     }
 
     @Test("None that came before is missed, and few others are taken for one")

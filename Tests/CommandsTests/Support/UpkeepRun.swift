@@ -4,6 +4,7 @@ import FileTesting
 import Foundation
 import Fulfilment
 import Ledger
+import MemberTesting
 import Scheduling
 import Synchronization
 
@@ -130,11 +131,7 @@ final class UpkeepRun {
     }
 
     func grant(_ transaction: TransactionID) -> Decision.Content {
-        let purchase = Purchase(
-            transactionID: transaction, originalTransactionID: transaction, webOrderLineItemID: nil,
-            productID: "com.example.gems", quantity: 1, environment: .production, purchasedAt: Self.now, expiresAt: nil,
-            revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil,
-            offer: nil)
+        let purchase = Purchase.sample(transaction, product: "com.example.gems", at: Self.now)
         let gems = Product(id: "com.example.gems", type: .consumable, items: [Item(item: "gems", quantity: 100)])
         guard let granted = GrantablePurchase(purchase, of: gems) else { preconditionFailure("a sample overflows") }
         return .grant([granted], by: .verifyReceipt)

@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import MemberTesting
 import Processing
 
 /// One app, one input topic, and gems.
@@ -37,11 +38,9 @@ enum Fixture {
     }
 
     static func purchase(_ id: String, original: String? = nil, lineItem: String? = nil) -> GrantablePurchase {
-        let purchase = Purchase(
-            transactionID: TransactionID(id), originalTransactionID: TransactionID(original ?? id),
-            webOrderLineItemID: lineItem, productID: "gems", quantity: 1,
-            environment: .production, purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, revokedAt: nil,
-            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
+        let purchase = Purchase.sample(
+            TransactionID(id), original: original.map { TransactionID($0) }, lineItem: lineItem,
+            at: Timestamp(milliseconds: 500))
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 100)])
         guard let granted = GrantablePurchase(purchase, of: product) else { fatalError("One times a hundred fits.") }
         return granted

@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import MemberTesting
 import Scheduling
 import Testing
 
@@ -264,11 +265,7 @@ struct BatchKeysTests {
     }
 
     private func purchase(_ id: String, original: String, lineItem: String? = nil) throws -> GrantablePurchase {
-        let purchase = Purchase(
-            transactionID: TransactionID(id), originalTransactionID: TransactionID(original),
-            webOrderLineItemID: lineItem, productID: "p", quantity: 1, environment: .production,
-            purchasedAt: Timestamp(milliseconds: 1), expiresAt: nil, revokedAt: nil, isUpgraded: false,
-            ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
+        let purchase = Purchase.sample(TransactionID(id), original: TransactionID(original), lineItem: lineItem)
         return try #require(GrantablePurchase(purchase, of: Product(id: "p", type: .autoRenewable, items: [])))
     }
 

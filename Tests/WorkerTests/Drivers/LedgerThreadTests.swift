@@ -2,6 +2,7 @@ import Contract
 import Ledger
 import LedgerModel
 import Logging
+import MemberTesting
 import Metrics
 import Scheduling
 import Synchronization
@@ -98,12 +99,8 @@ import Threading
     }
 
     private func grant(_ receivedAt: Timestamp) throws -> Decision {
-        let purchase = Purchase(
-            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 1,
-            environment: .production, purchasedAt: Timestamp(milliseconds: 0), expiresAt: nil, revokedAt: nil,
-            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 1)])
-        let granted = try #require(GrantablePurchase(purchase, of: product))
+        let granted = try #require(GrantablePurchase(.sample("1"), of: product))
         let origin = Origin(topic: Self.partition.topic, partition: Self.partition.partition, offset: 0)
         let claimant = Claimant(
             submissionID: "s", userID: "u", bundleID: "com.example.game", orderID: nil, traceparent: nil)

@@ -3,6 +3,7 @@ import Contract
 import Fulfilment
 import Glibc
 import Ledger
+import MemberTesting
 import Metrics
 import Processing
 import Synchronization
@@ -14,13 +15,8 @@ import Threading
 @Suite("Worker metrics")
 struct WorkerMetricsTests {
     private func decision(_ passedOver: PassedOver?, app: BundleID = "com.example.game") throws -> Decision {
-        let purchase = Purchase(
-            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 1,
-            environment: .production,
-            purchasedAt: Timestamp(milliseconds: 0), expiresAt: nil, revokedAt: nil, isUpgraded: false,
-            ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 1)])
-        var granted = try #require(GrantablePurchase(purchase, of: product))
+        var granted = try #require(GrantablePurchase(.sample("1"), of: product))
         granted.passedOver = passedOver
         let partition = TopicPartition(topic: "t", partition: 0)
         return Decision(
