@@ -1,18 +1,8 @@
-import Contract
 import LedgerConformance
 import PostgresTesting
 import Synchronization
 
 @testable import LedgerPostgres
-
-/// A clock that stands until it is set.
-final class ManualClock: Sendable {
-    private let milliseconds = Atomic<Int64>(Samples.noon.milliseconds)
-
-    var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
-
-    func set(_ moment: Timestamp) { milliseconds.store(moment.milliseconds, ordering: .relaxed) }
-}
 
 /// A database of its own for one ledger, on the server that tests share.
 final class TemporaryLedger: Sendable {

@@ -1,17 +1,6 @@
-import Contract
 import FoundationEssentials
 import LedgerConformance
 import LedgerSQLite
-import Synchronization
-
-/// A clock that stands until it is set.
-final class ManualClock: Sendable {
-    private let milliseconds = Atomic<Int64>(Samples.noon.milliseconds)
-
-    var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
-
-    func set(_ moment: Timestamp) { milliseconds.store(moment.milliseconds, ordering: .relaxed) }
-}
 
 /// A folder of its own for one ledger, in memory: every commit is synced, and disks take milliseconds for that. It goes
 /// with the suite that has it.

@@ -35,18 +35,7 @@ struct DamagedReceiptTests {
         let interesting: [UInt8] = [0x00, 0x02, 0x04, 0x06, 0x24, 0x30, 0x31, 0x7f, 0x80, 0x81, 0xa0, 0xff]
         var verified = 0
         for _ in 0..<300 {
-            var damaged = whole
-            for _ in 0..<Int.random(in: 0...3, using: &generator) where !damaged.isEmpty {
-                let index = Int.random(in: 0..<damaged.count, using: &generator)
-                switch Int.random(in: 0..<6, using: &generator) {
-                case 0: damaged[index] = .random(in: 0...255, using: &generator)
-                case 1: damaged[index] = interesting.randomElement(using: &generator) ?? 0
-                case 2: damaged.remove(at: index)
-                case 3: damaged.insert(interesting.randomElement(using: &generator) ?? 0, at: index)
-                case 4: damaged.insert(contentsOf: damaged[index...].prefix(64), at: index)
-                default: damaged.removeLast(.random(in: 0..<damaged.count, using: &generator))
-                }
-            }
+            let damaged = whole.damaged(by: interesting, using: &generator)
             guard let receipt = try? AppReceipt(der: damaged), verifier.error(receipt) == nil else { continue }
             verified += 1
             #expect(receipt.signedData.payload == signing.builder.payload[...])

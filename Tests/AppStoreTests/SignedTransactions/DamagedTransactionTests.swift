@@ -35,19 +35,7 @@ struct DamagedTransactionTests {
         let interesting = Array(".=+/-_ \n\0\"{}[]\\".utf8) + [0x7F, 0x80, 0xC3, 0xFF]
         var verified = 0
         for _ in 0..<600 {
-            var damaged = text
-            for _ in 0..<Int.random(in: 0...3, using: &generator) {
-                let index = Int.random(in: 0..<damaged.count, using: &generator)
-                switch Int.random(in: 0..<6, using: &generator) {
-                case 0: damaged[index] = .random(in: 0...255, using: &generator)
-                case 1: damaged[index] = interesting.randomElement(using: &generator) ?? 0
-                case 2: damaged.remove(at: index)
-                case 3: damaged.insert(interesting.randomElement(using: &generator) ?? 0, at: index)
-                case 4: damaged.insert(contentsOf: damaged[index...].prefix(64), at: index)
-                default: damaged.removeLast(.random(in: 0..<damaged.count, using: &generator))
-                }
-                if damaged.isEmpty { break }
-            }
+            let damaged = text.damaged(by: interesting, using: &generator)
             guard let transaction = verifier.result(String(decoding: damaged, as: UTF8.self)).value else { continue }
             verified += 1
             #expect(transaction == expected)
