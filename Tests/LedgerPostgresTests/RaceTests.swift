@@ -22,6 +22,12 @@ final class Working<Value: Sendable>: Sendable {
         }
     }
 
+    /// Work with a session. Nobody else uses it until the work has its result, which the compiler cannot see.
+    convenience init<Session>(with session: Session, _ body: @escaping @Sendable (Session) throws -> Value) {
+        nonisolated(unsafe) let session = session
+        self.init { try body(session) }
+    }
+
     var isDone: Bool { outcome.withLock { $0 != nil } }
 
     func result() throws -> Value {
@@ -56,9 +62,9 @@ final class Working<Value: Sendable>: Sendable {
     func call<Value: Sendable>(
         while statements: [String], then end: String, _ body: @escaping @Sendable (PostgresLedger) throws -> Value
     ) throws -> Value {
-        nonisolated(unsafe) let session = try session()
+        let session = try session()
         try other.run([PostgresStatement("BEGIN")] + statements.map { PostgresStatement($0) })
-        let working = Working { try body(session) }
+        let working = Working(with: session, body)
         try waitForWait(of: working)
         try other.run([PostgresStatement(end)])
         return try working.result()
@@ -144,10 +150,10 @@ final class Working<Value: Sendable>: Sendable {
         func session() throws -> PostgresConnection {
             try PostgresConnection(configuration.options, configuration.settings)
         }
-        nonisolated(unsafe) let (late, holder) = (try session(), try session())
+        let (late, holder) = (try session(), try session())
         try other.run("SELECT pg_advisory_lock(7)")
-        let working = Working {
-            try late.run(
+        let working = Working(with: late) {
+            try $0.run(
                 PostgresStatement(
                     """
                     SELECT owned.number FROM (SELECT pg_advisory_lock(7)) AS waited, LATERAL (
@@ -159,8 +165,7 @@ final class Working<Value: Sendable>: Sendable {
         try other.run("UPDATE partitions SET next_offset = 5")
         try holder.run(all: "BEGIN", "SELECT 1 FROM partitions FOR KEY SHARE")
         let takeOver = TakeOver(ownership: Samples.ownership(2), owner: "worker", committed: nil)
-        nonisolated(unsafe) let rival = try ledger
-        let taking = Working { try rival.takeOver([takeOver])[0] }
+        let taking = Working(with: try ledger) { try $0.takeOver([takeOver])[0] }
         try waitForWait(of: taking, sessions: 2)
         try holder.run("COMMIT")
         guard case .taken = try taking.result() else {
@@ -282,8 +287,7 @@ final class Working<Value: Sendable>: Sendable {
         let second = Samples.fail(
             Samples.submission("s1", user: "player-3", offset: 10, receipt: "b3RoZXI="), .unknownProduct, at: 2)
         let waiting = Samples.grant(Samples.submission("s9", offset: 12), Samples.purchase("5"), owesCall: true)
-        nonisolated(unsafe) let session = try ledger
-        let working = Working { try session.write([second, waiting])[0] }
+        let working = Working(with: try ledger) { try $0.write([second, waiting])[0] }
         try waitForWait(of: working)
         try other.run(
             ["DELETE FROM answers", "INSERT INTO answers OVERRIDING SYSTEM VALUE SELECT * FROM copies", "COMMIT"]
@@ -348,16 +352,15 @@ final class Working<Value: Sendable>: Sendable {
         let batch = try claims(isFast: isFast)
         // The session that looks for a deadlock and finds one is its victim. The other session never looks.
         try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1ms'")
-        nonisolated(unsafe) let session = try session()
+        let session = try session()
         let third = try PostgresConnection(configuration.options, configuration.settings)
         try other.run("SET deadlock_timeout = '1h'")
         try other.run(all: "BEGIN", Self.puttingIn("transaction_id = '3'"))
         try third.run(all: "BEGIN", Self.puttingIn("transaction_id = '2'"))
-        let writing = Working { try session.write(batch) }
+        let writing = Working(with: session) { try $0.write(batch) }
         try waitForWait(of: writing)
         // Now the write holds 1, which the other session wants, and wants 3 next, which that one holds.
-        nonisolated(unsafe) let other = other
-        let blocking = Working { try other.run(all: Self.puttingIn("transaction_id = '1'"), "ROLLBACK") }
+        let blocking = Working(with: other) { try $0.run(all: Self.puttingIn("transaction_id = '1'"), "ROLLBACK") }
         try waitForWait(of: blocking, sessions: 2)
         try third.run("ROLLBACK")
         try blocking.result()
@@ -369,10 +372,10 @@ final class Working<Value: Sendable>: Sendable {
         let batch = try Array(claims(isFast: isFast).reversed())
         // A write that waits for 1 holds neither 2 nor 3, so the other session may have them as well.
         try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1h'")
-        nonisolated(unsafe) let session = try session()
+        let session = try session()
         try other.run("SET deadlock_timeout = '1ms'")
         try other.run(all: "BEGIN", Self.puttingIn("transaction_id = '1'"))
-        let writing = Working { try session.write(batch) }
+        let writing = Working(with: session) { try $0.write(batch) }
         try waitForWait(of: writing)
         #expect(throws: Never.self) { try other.run(Self.puttingIn("transaction_id <> '1'")) }
         try other.rollBack()
