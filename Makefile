@@ -1,9 +1,15 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo simulator build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test faults package package-test sanitize fuzz lint format schemas docs examples by-hand readme monitoring kubernetes clean
+# What is set up comes before what is built.
+.NOTPARALLEL:
+.PHONY: help setup setup-test build demo simulator build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test faults package package-test sanitize fuzz lint format schemas docs examples by-hand readme monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
 SWIFTFLAGS ?=
+# Where the shell finds debug programs.
+BIN = $$($(SWIFT) build --show-bin-path)
+# As in Sources/Configuration/WorkerConfiguration.swift.
+VERSION = 0.2.0
 # Runs of `make simulate`.
 SEEDS ?= 20000
 # Extra flags for running the tests.
@@ -15,28 +21,30 @@ help: ## Show this help
 setup: ## Install what building needs (Debian; root or sudo)
 	@scripts/setup.sh --for build
 
+setup-test:
+	@scripts/setup.sh --for test
+
+# A debug program, by its product's name.
+build-%:
+	$(SWIFT) build --product $* $(SWIFTFLAGS)
+
 build: setup ## Build the worker: .build/release/grantor
 	$(SWIFT) build -c release --product grantor
 
-demo: setup ## Play a day of purchases on embedded parts, and judge the result
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
-	$(SWIFT) build --product grantor-demo $(SWIFTFLAGS)
-	$$($(SWIFT) build --show-bin-path)/grantor-demo
+demo: setup build-grantor build-kafka-mock build-grantor-demo ## Play a day of purchases on embedded parts, and judge the result
+	$(BIN)/grantor-demo
 
 # Where the simulated App Store keeps its keys, and writes its addresses.
 SIMULATOR ?= $(CURDIR)/.build/simulator
 # Its ports stay, so that a worker's settings do, too.
 SIMULATORFLAGS ?= --production-port 8443 --sandbox-port 8444 --control-port 8445
 
-simulator: setup ## Run the simulated App Store: prints its addresses and the files of its certificates and key
-	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
+simulator: setup build-grantor-simulator ## Run the simulated App Store: prints its addresses and the files of its certificates and key
 	@mkdir -p $(SIMULATOR) && rm -f $(SIMULATOR)/key.p8 && \
-	$$($(SWIFT) build --show-bin-path)/grantor-simulator --authority-folder $(SIMULATOR)/authority \
+	$(BIN)/grantor-simulator --authority-folder $(SIMULATOR)/authority \
 		--api-key-file $(SIMULATOR)/key.p8 $(SIMULATORFLAGS) | tee $(SIMULATOR)/addresses.json
 
-build-tests: ## Build everything for tests, without running them
-	@scripts/setup.sh --for test
+build-tests: setup-test ## Build everything for tests, without running them
 	$(SWIFT) build --build-tests $(SWIFTFLAGS)
 
 # A test target's name, or another regular expression, runs these tests alone.
@@ -60,44 +68,34 @@ SEED ?= 1
 # Flags of the short runs.
 CHAOSFLAGS ?= --submissions 3000
 
-chaos: setup ## Kill and stop workers under load, try every account token and unlisted product; on Apache Kafka if KAFKA_HOME is set
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
-	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
-	@bin=$$($(SWIFT) build --show-bin-path) && \
+chaos: setup build-grantor build-kafka-mock build-grantor-chaos ## Kill and stop workers under load, try every account token and unlisted product; on Apache Kafka if KAFKA_HOME is set
+	@bin=$(BIN) && \
 	$$bin/grantor-chaos kills --program $$bin/grantor --kills 10 $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos stop --program $$bin/grantor $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos tokens --program $$bin/grantor && \
 	$$bin/grantor-chaos unlisted --program $$bin/grantor
 
-chaos-fleet: ## Break four workers, three brokers, PostgreSQL with a standby, and Apple for a minute, by a schedule (SEED)
-	@scripts/setup.sh --for test
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
-	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
-	@bin=$$($(SWIFT) build --show-bin-path) && \
+chaos-fleet: setup-test build-grantor build-kafka-mock build-grantor-chaos ## Break four workers, three brokers, PostgreSQL with a standby, and Apple for a minute, by a schedule (SEED)
+	@bin=$(BIN) && \
 	$$bin/grantor-chaos fleet --program $$bin/grantor --seconds 60 --seed $(SEED) $(CHAOSFLAGS)
 
 image: ## Build the container image (Docker)
-	docker build --target worker --build-arg REVISION=$$(git rev-parse HEAD) -t grantor:0.2.0 .
+	docker build --target worker --build-arg REVISION=$$(git rev-parse HEAD) -t grantor:$(VERSION) .
 
 # Purchases of `make compose-test`.
 PURCHASES ?= 10000
 
-compose-test: setup ## Run docker-compose.yml, kill each part twice under load, and judge topics and tables (Docker)
-	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
-	scripts/compose-test.py $$($(SWIFT) build --show-bin-path)/grantor-simulator $(PURCHASES)
+compose-test: setup build-grantor-simulator ## Run docker-compose.yml, kill each part twice under load, and judge topics and tables (Docker)
+	scripts/compose-test.py $(BIN)/grantor-simulator $(PURCHASES)
 
 package: setup ## Pack the worker as a .deb and a tarball for Debian 12 and 13: .build/packages
 	$(SWIFT) build -c release --product grantor --scratch-path .build/static --static-swift-stdlib -Xlinker -s
 	scripts/package.sh .build/static/release/grantor
 
-package-test: package ## Install the package on clean Debian 12 and 13, and try its service (Docker)
-	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
-	scripts/package-test.py $$($(SWIFT) build --show-bin-path)/grantor-simulator
+package-test: package build-grantor-simulator ## Install the package on clean Debian 12 and 13, and try its service (Docker)
+	scripts/package-test.py $(BIN)/grantor-simulator
 
-sanitize: ## Look for data races and misused memory in the wrappers, the mailbox and the core
-	@scripts/setup.sh --for test
+sanitize: setup-test ## Look for data races and misused memory in the wrappers, the mailbox and the core
 	SWIFT="$(SWIFT)" scripts/sanitize.sh thread
 	SWIFT="$(SWIFT)" scripts/sanitize.sh address
 
@@ -127,60 +125,39 @@ lint: ## Check the style of the Swift sources
 format: ## Bring the Swift sources into their style, in place
 	$(SWIFT) format --in-place --recursive --parallel Sources Tests Tools Package.swift
 
-schemas: ## Check the message contract and its examples
-	@scripts/setup.sh --for test
+schemas: setup-test ## Check the message contract and its examples
 	.venv/bin/python scripts/validate-schemas.py
 
-docs: ## Check links and commands of all Markdown files, and plant mistakes to see that they are noticed
-	@scripts/setup.sh --for build
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	@bin=$$($(SWIFT) build --show-bin-path) && \
+docs: setup build-grantor ## Check links and commands of all Markdown files, and plant mistakes to see that they are noticed
+	@bin=$(BIN) && \
 	scripts/check-docs.py $$bin/grantor && \
 	scripts/check-docs-tests.py $$bin/grantor
 
-examples: ## Run the programs of Examples/ with a worker, and judge inventories; the one in Java if KAFKA_HOME is set
-	@scripts/setup.sh --for test
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
-	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
-	scripts/examples-test.py $$($(SWIFT) build --show-bin-path)
+examples: setup-test build-grantor build-kafka-mock build-grantor-simulator ## Run the programs of Examples/ with a worker, and judge inventories; the one in Java if KAFKA_HOME is set
+	scripts/examples-test.py $(BIN)
 
-by-hand: ## Run the commands of docs/by-hand.md on Apache Kafka (KAFKA_HOME) and a worker, and judge their answers
-	@scripts/setup.sh --for test
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
-	scripts/by-hand-test.py $$($(SWIFT) build --show-bin-path)
+by-hand: setup-test build-grantor build-grantor-simulator ## Run the commands of docs/by-hand.md on Apache Kafka (KAFKA_HOME) and a worker, and judge their answers
+	scripts/by-hand-test.py $(BIN)
 
-readme: ## Run the commands of README's "Run it for real" on Apache Kafka (KAFKA_HOME), and wait for its answer
-	@scripts/setup.sh --for test
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	scripts/readme-test.py $$($(SWIFT) build --show-bin-path)
+readme: setup-test build-grantor ## Run the commands of README's "Run it for real" on Apache Kafka (KAFKA_HOME), and wait for its answer
+	scripts/readme-test.py $(BIN)
 
 alerts-test: ## Break the stack of docker-compose.yml in many ways, and wait for the alert of each (Docker)
-	docker build --target worker -t grantor:0.2.0 .
-	docker build --target demo -t grantor-demo:0.2.0 .
+	docker build --target worker -t grantor:$(VERSION) .
+	docker build --target demo -t grantor-demo:$(VERSION) .
 	scripts/alerts-test.py
 
 # Words of the faults' names; without any, all are made.
 FAULTS ?=
 
-faults: ## Make faults one by one on Kafka (KAFKA_HOME), PostgreSQL and a worker, and judge line, alert and check of each
-	@scripts/setup.sh --for test
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
-	scripts/faults-test.py $$($(SWIFT) build --show-bin-path) $(FAULTS)
+faults: setup-test build-grantor build-grantor-simulator ## Make faults one by one on Kafka (KAFKA_HOME), PostgreSQL and a worker, and judge line, alert and check of each
+	scripts/faults-test.py $(BIN) $(FAULTS)
 
-monitoring: ## Check alerts, their tests and sections, and the dashboard on the demo's worker
-	@scripts/setup.sh --for test
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
-	$(SWIFT) build --product grantor-demo $(SWIFTFLAGS)
-	scripts/check-monitoring.py $$($(SWIFT) build --show-bin-path)
+monitoring: setup-test build-grantor build-kafka-mock build-grantor-demo ## Check alerts, their tests and sections, and the dashboard on the demo's worker
+	scripts/check-monitoring.py $(BIN)
 
-kubernetes: ## Check deploy/kubernetes and the product's version, and plant mistakes to see that they are noticed
-	@scripts/setup.sh --for test
-	$(SWIFT) build --product grantor $(SWIFTFLAGS)
-	@bin=$$($(SWIFT) build --show-bin-path) && \
+kubernetes: setup-test build-grantor ## Check deploy/kubernetes and the product's version, and plant mistakes to see that they are noticed
+	@bin=$(BIN) && \
 	scripts/check-kubernetes.py $$bin/grantor && \
 	scripts/check-kubernetes-tests.py $$bin/grantor
 

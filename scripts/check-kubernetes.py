@@ -43,7 +43,7 @@ VERSIONED = [
     f"{FOLDER}/operators/kustomization.yaml",
 ]
 VERSION = re.compile(
-    r'(?:programVersion = "|\bversion: "|\bVERSION=|\bgrantor[a-z-]*:|name: grantor,.*newTag: )(\d+\.\d+\.\d+\b)'
+    r'(?:programVersion = "|\bversion: "|\bVERSION ?= ?|\bgrantor[a-z-]*:|name: grantor,.*newTag: )(\d+\.\d+\.\d+\b)'
 )
 
 
