@@ -14,10 +14,11 @@ import json
 import re
 import ssl
 import sys
-import tempfile
 import time
 import urllib.request
 from pathlib import Path
+
+import checkout
 
 # Its stack and its helpers serve here, too.
 compose_test = importlib.import_module("compose-test")
@@ -257,37 +258,28 @@ def play(stack, alerts, say):
     mended("they run again")
 
 
-def main():
-    if len(sys.argv) != 1:
-        print(__doc__, file=sys.stderr)
-        return 64
-    started = time.monotonic()
-
-    def say(text):
-        print(f"after {time.monotonic() - started:6.1f} s  {text}", flush=True)
-
-    with tempfile.TemporaryDirectory(prefix="grantor-alerts-") as folder:
-        clone = Path(folder) / "clone"
-        run("git", "clone", "--quiet", str(Path(__file__).resolve().parent.parent), str(clone))
-        prepare(clone)
-        stack = Stack(str(clone))
-        stack.words += ["--profile", "monitoring"]
-        alerts, passed = None, False
-        try:
-            services = ["--scale", "worker=2", "worker", "apple", "prometheus"]
-            stack.compose("up", "-d", "--no-build", *services)
-            for service in ("kafka", "postgres", "worker", "prometheus"):
-                stack.wait(service)
-            alerts = Alerts("http://" + stack.compose("port", "prometheus", "9090").strip())
-            play(stack, alerts, say)
-            passed = alerts.good
-        except Failure as failure:
-            print(f"alerts-test: {failure}", file=sys.stderr)
-        finally:
-            orphans = stack.end()
-        say(f"{len(alerts.seen) if alerts else 0} alerts fired: {'PASSED' if passed and not orphans else 'FAILED'}")
-        return 0 if passed and not orphans else 1
+def check(folder, say):
+    clone = Path(folder) / "clone"
+    run("git", "clone", "--quiet", str(checkout.ROOT), str(clone))
+    prepare(clone)
+    stack = Stack(str(clone))
+    stack.words += ["--profile", "monitoring"]
+    alerts, faults = None, []
+    try:
+        services = ["--scale", "worker=2", "worker", "apple", "prometheus"]
+        stack.compose("up", "-d", "--no-build", *services)
+        for service in ("kafka", "postgres", "worker", "prometheus"):
+            stack.wait(service)
+        alerts = Alerts("http://" + stack.compose("port", "prometheus", "9090").strip())
+        play(stack, alerts, say)
+        faults = [] if alerts.good else ["not each alert fired and ended"]
+    except Failure as failure:
+        faults = [failure]
+    finally:
+        orphans = stack.end()
+    say(f"{len(alerts.seen) if alerts else 0} alerts fired")
+    return faults + [f"the container {name} is left" for name in orphans]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checkout.run("alerts-test", check, "PASSED", **checkout.arguments()))

@@ -20,7 +20,6 @@ import shutil
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 
@@ -252,43 +251,29 @@ def judge(stack, purchases):
     # The late one counts apart.
     rows = stack.count("grants") - 1
     print(f"{len(granted)} events of {len(ids)} purchases; {lost} lost, {twice} twice, {len(failed)} failed; {rows} rows")
-    return lost == 0 and twice == 0 and not failed and rows == purchases
+    return [] if lost == 0 and twice == 0 and not failed and rows == purchases else ["not each purchase is granted once"]
 
 
-def main():
-    if len(sys.argv) not in (2, 3):
-        print(__doc__, file=sys.stderr)
-        return 64
-    purchases = int(sys.argv[2]) if len(sys.argv) == 3 else 10_000
-    started = time.monotonic()
-
-    def say(text):
-        print(f"after {time.monotonic() - started:6.1f} s  {text}", flush=True)
-
-    with tempfile.TemporaryDirectory(prefix="grantor-compose-") as folder:
-        clone = f"{folder}/clone"
-        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        run("git", "clone", "--quiet", here, clone)
-        simulator = Simulator(os.path.abspath(sys.argv[1]), f"{folder}/authority")
-        stack = None
-        try:
-            prepare(clone, simulator)
-            stack = Stack(clone)
-            play(stack, simulator, purchases, say)
-            passed = judge(stack, purchases)
-        except Failure as failure:
-            print(f"compose-test: {failure}", file=sys.stderr)
-            if stack:
-                print(stack.compose("logs", "--tail", "20", check=False)[-6000:], file=sys.stderr)
-            passed = False
-        finally:
-            simulator.stop()
-            orphans = stack.end() if stack else []
-        if orphans:
-            print(f"compose-test: containers are left: {' '.join(orphans)}", file=sys.stderr)
-        say("PASSED" if passed and not orphans else "FAILED")
-        return 0 if passed and not orphans else 1
+def check(folder, say, simulator, purchases):
+    clone = f"{folder}/clone"
+    run("git", "clone", "--quiet", str(checkout.ROOT), clone)
+    simulator = Simulator(simulator, f"{folder}/authority")
+    stack, orphans = None, []
+    try:
+        prepare(clone, simulator)
+        stack = Stack(clone)
+        play(stack, simulator, purchases, say)
+        faults = judge(stack, purchases)
+    except Failure as failure:
+        faults = [failure, stack.compose("logs", "--tail", "20", check=False)[-6000:] if stack else ""]
+    finally:
+        simulator.stop()
+        orphans = stack.end() if stack else []
+    return faults + [f"the container {name} is left" for name in orphans]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    found = checkout.arguments(
+        simulator={"type": os.path.abspath}, purchases={"nargs": "?", "type": int, "default": 10_000}
+    )
+    sys.exit(checkout.run("compose-test", check, "PASSED", **found))

@@ -14,13 +14,10 @@ wrong usage.
 import glob
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 
-from checkout import ROOT, Failure, use_virtual_environment, wait_for
+from checkout import ROOT, Failure, arguments, run, use_virtual_environment, wait_for
 
 use_virtual_environment()
 try:
@@ -330,40 +327,25 @@ def judge(play, inventories):
     )
 
 
-def main():
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    started = time.monotonic()
-
-    def say(text):
-        print(f"after {time.monotonic() - started:5.1f} s  {text}", flush=True)
-
-    folder = tempfile.mkdtemp(prefix="grantor-examples-")
+def check(folder, say, programs):
     # The database's user enters it.
     os.chmod(folder, 0o755)
-    play, found = None, []
+    play = None
     try:
-        play = Play(folder, os.path.abspath(sys.argv[1]))
+        play = Play(folder, programs)
         say(f"all parts run: {play.kafka.name}, PostgreSQL, App Store, worker")
         inventories = tell(play, say)
         serve(play, say)
-        found = list(judge(play, inventories + 1))
+        return list(judge(play, inventories + 1))
     except Failure as failure:
-        found = [str(failure)]
-        if play:
-            found += [f"{part.name}:\n{part.tail()}" for part in play.parts]
+        return [failure, *(f"{part.name}:\n{part.tail()}" for part in (play.parts if play else []))]
     finally:
         if play:
             play.end()
-        shutil.rmtree(folder)
-    for line in found:
-        print(line)
-    if not os.environ.get("KAFKA_HOME"):
-        print("NOT CHECKED: the consumer in Java, which needs KAFKA_HOME")
-    print("examples: FAILED" if found else "examples: each purchase is in each inventory once")
-    return 1 if found else 0
+        if not os.environ.get("KAFKA_HOME"):
+            print("NOT CHECKED: the consumer in Java, which needs KAFKA_HOME")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    found = arguments(programs={"metavar": "FOLDER", "type": os.path.abspath})
+    sys.exit(run("examples", check, "each purchase is in each inventory once", **found))

@@ -22,7 +22,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
-from checkout import Failure, free_port, use_virtual_environment
+from checkout import Failure, arguments, free_port, use_virtual_environment
 
 use_virtual_environment()
 try:
@@ -122,17 +122,13 @@ def table(rows, folder):
 
 
 def main():
-    if len(sys.argv) < 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    if not os.environ.get("KAFKA_HOME"):
-        print("KAFKA_HOME must name an unpacked Apache Kafka", file=sys.stderr)
-        return 2
+    how = {"programs": {"metavar": "FOLDER", "type": os.path.abspath}, "words": {"metavar": "WORD", "nargs": "*"}}
+    found = arguments(needs_kafka=True, **how)
     folder = tempfile.mkdtemp(prefix="grantor-faults-")
     # The database's user enters it.
     os.chmod(folder, 0o755)
     try:
-        stage = Stage(folder, os.path.abspath(sys.argv[1]), sys.argv[2:])
+        stage = Stage(folder, **found)
         rows = stage.play()
     except Failure as failure:
         print(f"faults: FAILED: {failure}")

@@ -8,15 +8,13 @@ host are ones of the test's own, nothing runs as root, and the program is built 
 proxy that is not there, of which `grantor check` warns. Exit code: 0 passed, 1 not, 2 wrong usage or no KAFKA_HOME.
 """
 
-import importlib
 import os
 import re
 import sys
 from pathlib import Path
 
-from checkout import ROOT, Failure, free_port, wait_for
-
-by_hand = importlib.import_module("by-hand-test")
+import pages
+from checkout import ROOT, Failure, arguments, free_port, run, wait_for
 
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 SECTION = re.compile(r"^## Run it for real\n(.*?)^###? ", re.MULTILINE | re.DOTALL)
@@ -37,20 +35,17 @@ def blocks(text, replaced):
 
 def start_broker(shell):
     """The broker of docs/by-hand.md; returns its address."""
-    text = by_hand.text_of_page()
-    for _, _, commands, _ in by_hand.blocks(text):
+    text = pages.text_by_hand()
+    for _, _, commands, _ in pages.blocks(text):
         if "kafka-storage.sh format" in commands:
             shell.run(commands)
             return re.search(r"PLAINTEXT://(localhost:\d+)", commands).group(1)
     raise Failure("docs/by-hand.md starts no broker")
 
 
-def play(folder, programs, say):
-    checkout = Path(folder) / "checkout"
-    (checkout / ".build").mkdir(parents=True)
-    for path in ROOT.iterdir():
-        if path.name != ".build":
-            (checkout / path.name).symlink_to(path)
+def play(folder, say, programs):
+    checkout = pages.linked_checkout(folder)
+    (checkout / ".build").mkdir()
     (checkout / ".build" / "release").symlink_to(programs)
     own = {name: Path(folder) / name for name in ("etc", "lib", "bin")}
     for path in own.values():
@@ -61,10 +56,10 @@ def play(folder, programs, say):
         "GRANTOR_HTTP_BIND": f"127.0.0.1:{free_port()}", "GRANTOR_APPLE_PROXY": f"http://127.0.0.1:{free_port()}",
         "KAFKA_HEAP_OPTS": "-Xmx512m -XX:TieredStopAtLevel=1", "USER": os.environ.get("USER", "root"),
     }
-    shell, reader = by_hand.Shell(checkout, "first", environment), by_hand.Shell(checkout, "reader", environment)
+    shell, reader = pages.Shell(checkout, "first", environment), pages.Shell(checkout, "reader", environment)
     try:
         broker = start_broker(shell)
-        by_hand.repeat(shell, f"kafka-topics.sh --bootstrap-server {broker} --list\n", [])
+        pages.repeat(shell, f"kafka-topics.sh --bootstrap-server {broker} --list\n", [])
         say("a broker answers")
         replaced = [
             ("kafka-1:9092,kafka-2:9092", broker), ("kafka-1:9092", broker), ("/etc/grantor", str(own["etc"])),
@@ -83,7 +78,8 @@ def play(folder, programs, say):
             if consumer:
                 reader.run(f"{consumer}{after.rstrip()} &\n")
                 wait_for_answer(reader.log, checkout / "worker.log")
-                return say(f"answer: {ANSWER}")
+                say(f"answer: {ANSWER}")
+                return
         raise Failure("README.md reads no answer")
     finally:
         reader.end()
@@ -92,11 +88,12 @@ def play(folder, programs, say):
 
 def wait_for_answer(output, worker):
     try:
-        wait_for(ANSWER, lambda: ANSWER in output.read_text(encoding="utf-8", errors="replace"), by_hand.PATIENCE)
+        wait_for(ANSWER, lambda: ANSWER in output.read_text(encoding="utf-8", errors="replace"), pages.PATIENCE)
     except Failure as failure:
         log = worker.read_text(encoding="utf-8", errors="replace") if worker.exists() else ""
         raise Failure("\n".join([f"{failure}; the worker:", *log.splitlines()[-15:]])) from None
 
 
 if __name__ == "__main__":
-    sys.exit(by_hand.run("README", play, "its commands do what it says"))
+    found = arguments(needs_kafka=True, programs={"metavar": "FOLDER", "type": os.path.abspath})
+    sys.exit(run("README", play, "its commands do what it says", **found))
