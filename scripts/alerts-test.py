@@ -19,6 +19,7 @@ import urllib.request
 from pathlib import Path
 
 import checkout
+import evidence
 
 # Its stack and its helpers serve here, too.
 compose_test = importlib.import_module("compose-test")
@@ -104,23 +105,17 @@ class Players:
 
     def purchase(self, product=f"{GAME}.gems"):
         self.number += 1
-        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        return {"transactionId": str(4_000_000_000_000_000 + self.number), "productId": product, "purchasedAt": moment}
+        return evidence.purchase(4_000_000_000_000_000 + self.number, product)
 
     def receipt(self, *purchases, app=GAME):
-        order = {
-            "bundleId": app, "environment": "production", "purchases": purchases,
-            "creationDate": purchases[0]["purchasedAt"],
-        }
-        return {"receipt": self.ask("receipts", order)["receipt"]}
+        return {"receipt": evidence.receipt(self.ask, app, purchases)}
 
     def signed(self):
-        order = {"transaction": {"bundleId": GAME, "environment": "production", "purchase": self.purchase()}}
-        return {"signedTransaction": self.ask("signed-transactions", order)["signedTransaction"]}
+        return {"signedTransaction": evidence.signed(self.ask, GAME, self.purchase())}
 
-    def submit(self, *evidence, app=GAME):
+    def submit(self, *claims, app=GAME):
         records = []
-        for one in evidence:
+        for one in claims:
             self.number += 1
             value = {"submissionId": f"s-{self.number}", "userId": f"u-{self.number}", "bundleId": app, **one}
             records.append((value["userId"], json.dumps(value)))
@@ -221,10 +216,10 @@ def play(stack, alerts, say):
 
     # Docker may have given it another port.
     players.find_control()
-    evidence = [players.signed() for _ in range(20)]
+    claims = [players.signed() for _ in range(20)]
     postgres = stack.ids("postgres")
     run("docker", "pause", *postgres)
-    players.submit(*evidence)
+    players.submit(*claims)
     broken("PostgreSQL stands still", "GrantorReadingStopped")
     # The submissions before were read, and wait for the ledger.
     players.submit(*[players.signed() for _ in range(20)])

@@ -20,10 +20,10 @@ import shutil
 import ssl
 import subprocess
 import sys
-import time
 import urllib.request
 
 import checkout
+import evidence
 from checkout import Failure, free_port
 
 check_image = importlib.import_module("check-image")
@@ -55,14 +55,13 @@ class Simulator:
         self.url, self.roots = addresses["controlURL"], addresses["rootsFile"]
         self.context = ssl.create_default_context(cafile=addresses["caFile"])
 
-    def signed(self, transaction, app=APP):
-        purchase = {"transactionId": transaction, "productId": PRODUCT, "purchasedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-        order = {"transaction": {"bundleId": app, "environment": "production", "purchase": purchase}}
-        request = urllib.request.Request(
-            self.url + "/simulator/signed-transactions", json.dumps(order).encode(), method="POST"
-        )
+    def ask(self, path, order):
+        request = urllib.request.Request(f"{self.url}/simulator/{path}", json.dumps(order).encode(), method="POST")
         with urllib.request.urlopen(request, context=self.context) as answer:
-            return json.load(answer)["signedTransaction"]
+            return json.load(answer)
+
+    def signed(self, transaction, app=APP):
+        return evidence.signed(self.ask, app, evidence.purchase(transaction, PRODUCT))
 
     def stop(self):
         self.process.terminate()

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import evidence
 from checkout import ROOT, Failure, free_port, wait_for
 
 from examples_shop import CHEST, GEMS, apps
@@ -80,8 +81,7 @@ def serve(play, say):
     service, inventory, paid, tested = Service(play), Counter(), 0, 0
 
     def claim(submission, user, environment, times=1):
-        order = {"transaction": {"bundleId": SERVED, "environment": environment, "purchase": play.shop.unpaid(GEMS)}}
-        signed = play.apple.ask("signed-transactions", order)["signedTransaction"]
+        signed = evidence.signed(play.apple.ask, SERVED, play.shop.unpaid(GEMS), environment)
         for _ in range(times):
             play.submit(submission, {"userId": user, "bundleId": SERVED, "signedTransaction": signed})
 

@@ -1,7 +1,8 @@
 """The shop of scripts/examples-test.py: its app, and purchases with all that their players must have in the end."""
 
-import time
 from collections import Counter
+
+import evidence
 
 APP = "com.example.game"
 GEMS, SWORD, CHEST, MAP = f"{APP}.gems100", f"{APP}.sword", f"{APP}.chest", f"{APP}.map"
@@ -44,29 +45,20 @@ class Shop:
     def unpaid(self, product, quantity=1, kind="consumable"):
         """A purchase that gives its player nothing, or nothing before the end."""
         self.number += 1
-        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        return {
-            "transactionId": str(self.number), "productId": product, "quantity": quantity, "kind": kind,
-            "purchasedAt": moment,
-        }
+        return evidence.purchase(self.number, product, quantity=quantity, kind=kind)
 
     def gems(self, user, quantity=1):
         return self.purchase(user, GEMS, "gems", 100, quantity)
 
     def signed(self, purchase, environment="production"):
-        order = {"transaction": {"bundleId": APP, "environment": environment, "purchase": purchase}}
-        return self.apple.ask("signed-transactions", order)["signedTransaction"]
+        return evidence.signed(self.apple.ask, APP, purchase, environment)
 
     def receipt(self, *purchases, size=None):
-        order = {
-            "bundleId": APP, "environment": "production", "purchases": purchases,
-            "creationDate": purchases[-1]["purchasedAt"],
-        }
-        return self.apple.ask("receipts", order | ({"targetSize": size} if size else {}))["receipt"]
+        return evidence.receipt(self.apple.ask, APP, purchases, **({"targetSize": size} if size else {}))
 
-    def claim(self, user, purchase, answer=("granted", None), **evidence):
+    def claim(self, user, purchase, answer=("granted", None), **proof):
         """A claim as a client brings it, and its answer: the state, with the reason or the cause of waiting."""
-        evidence = evidence or {"signedTransaction": self.signed(purchase)}
-        claim = {"userId": user, "bundleId": APP, "transactionId": purchase["transactionId"], **evidence}
+        proof = proof or {"signedTransaction": self.signed(purchase)}
+        claim = {"userId": user, "bundleId": APP, "transactionId": purchase["transactionId"], **proof}
         self.answers[key(claim)] = answer
         return claim

@@ -5,12 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 
 from confluent_kafka import Producer
 
+import evidence
 from checkout import Failure, free_port, wait_for
 
 from examples_stage import TOPICS, Part
@@ -160,21 +160,17 @@ class Lane(Judged):
 
     def purchase(self, product=GEMS):
         self.number += 1
-        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        return {"transactionId": str(3_000_000_000_000_000 + self.number), "productId": product, "purchasedAt": moment}
+        return evidence.purchase(3_000_000_000_000_000 + self.number, product)
 
     def signed(self, product=GEMS, app=APP, **order):
-        transaction = {"bundleId": app, "environment": "production", "purchase": self.purchase(product)}
-        answer = self.apple.ask("signed-transactions", {"transaction": transaction} | order)
-        return {"bundleId": app, "signedTransaction": answer["signedTransaction"]}
+        return {
+            "bundleId": app,
+            "signedTransaction": evidence.signed(self.apple.ask, app, self.purchase(product), **order),
+        }
 
     def receipt(self, *products, app=APP):
         purchases = [self.purchase(product) for product in products or (GEMS,)]
-        order = {
-            "bundleId": app, "environment": "production", "purchases": purchases,
-            "creationDate": purchases[0]["purchasedAt"],
-        }
-        return {"bundleId": app, "receipt": self.apple.ask("receipts", order)["receipt"]}
+        return {"bundleId": app, "receipt": evidence.receipt(self.apple.ask, app, purchases)}
 
     def submit(self, *claims):
         for claim in claims:
