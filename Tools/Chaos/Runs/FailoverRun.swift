@@ -3,16 +3,14 @@ import PostgresTesting
 import Scheduling
 
 /// The database is killed again and again, and a standby that lacks its latest grants replaces it.
-struct FailoverRun {
+struct FailoverRun: Run {
     private static let workers = 2
     /// Grants that the standby lacks at least.
     private static let leastLost = 10
     /// Submissions a second as a rule.
     private static let perSecond = 50
     private static let limit = Duration.seconds(60)
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         let world = try World(options, World.Needs(ledger: .postgres, hasStandby: true))

@@ -6,16 +6,14 @@ import PostgresTesting
 import Scheduling
 
 /// Workers on three brokers and a database with a standby, while all of these and Apple break by a schedule.
-struct FleetRun {
+struct FleetRun: Run {
     static let sessionTimeout = Duration.seconds(6)
     private static let brokers = 3
     /// Time until all events are published once the last fault is over.
     private static let endLimit = Duration.seconds(120)
     /// One submission in so many has a receipt, and one comes twice, as producers do it.
     private static let (receiptEvery, twiceEvery) = (5, 10)
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         // The mock has one broker, which forgets everything if it breaks.

@@ -4,10 +4,8 @@ import KafkaTesting
 import Scheduling
 
 /// The ledger is emptied, set back, and its topic made anew.
-struct ForgottenRun {
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+struct ForgottenRun: Run {
+    let options: Options
 
     func run() throws -> Bool {
         let world = try World(options)

@@ -6,7 +6,7 @@ import Scheduling
 import Synchronization
 
 /// A worker is frozen in each state of a write, and awakes when another one has its partitions: it writes nothing.
-struct FrozenRun {
+struct FrozenRun: Run {
     private static let sessionTimeout = Duration.seconds(6)
     private static let limit = Duration.seconds(60)
     /// In each state.
@@ -43,9 +43,7 @@ struct FrozenRun {
         }
     }
 
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         let world = try World(

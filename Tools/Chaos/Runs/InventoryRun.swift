@@ -8,7 +8,7 @@ import Synchronization
 
 /// An app's inventory service breaks in every way, and so do the workers that call it. Two other apps must not notice:
 /// one has a service of its own that is well, one has none.
-struct InventoryRun {
+struct InventoryRun: Run {
     /// The service of the first app, while faults come.
     private enum Fault: String, CaseIterable {
         case slow = "answers after 2 s"
@@ -37,7 +37,7 @@ struct InventoryRun {
     /// Which secret is in force.
     private var secret = 0
 
-    init(_ options: Options) { self.options = options }
+    init(options: Options) { self.options = options }
 
     private enum Stage: String, CaseIterable {
         case calm = "in calm"

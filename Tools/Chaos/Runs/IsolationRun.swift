@@ -4,16 +4,14 @@ import Glibc
 import Scheduling
 
 /// verifyReceipt is away, receipts come, forged and genuine; signed transactions must not notice.
-struct IsolationRun {
+struct IsolationRun: Run {
     /// Longest time from a signed transaction to its event, for 99 of 100.
     static let signedLimit: Int64 = 2000
     /// Time from Apple's return until every genuine receipt is granted.
     static let returnLimit: Int64 = 60_000
     private static let tick = Duration.milliseconds(100)
     private static let restarts = 5
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     /// The state of a run between ticks.
     private struct Course {

@@ -4,12 +4,10 @@ import KafkaTesting
 import Scheduling
 
 /// Signed transactions while the worker, and now and then the broker, is killed.
-struct KillRun {
+struct KillRun: Run {
     /// Time that the rest may take once nobody is killed any more.
     static let endLimit = Duration.seconds(300)
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         let world = try World(options)

@@ -7,14 +7,12 @@ import Scheduling
 
 /// Unreadable records that the quarantine topic refuses, for their size or because the worker may not write there.
 /// After the last stub or refusal come purchases under the same keys.
-struct OversizedRun {
+struct OversizedRun: Run {
     static let toldLimit: Int64 = 5000
     private static let bytes = 1_900_000
     private static let records = 1000
     private static let purchases = 500
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         guard TestKafka.isApache else { throw ChaosFailure("only Apache Kafka refuses records: set KAFKA_HOME") }

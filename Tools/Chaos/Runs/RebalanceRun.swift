@@ -4,7 +4,7 @@ import KafkaScanning
 import Scheduling
 
 /// A worker joins two others under load, leaves, joins again and is killed: how long do partitions stand still?
-struct RebalanceRun {
+struct RebalanceRun: Run {
     private static let sessionTimeout = Duration.seconds(10)
     private static let perSecond = 200
     /// Time that each change has.
@@ -20,9 +20,7 @@ struct RebalanceRun {
         var stays: Set<Int32> = []
     }
 
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         let world = try World(options, World.Needs(ledger: .postgres, sessionTimeout: Self.sessionTimeout))

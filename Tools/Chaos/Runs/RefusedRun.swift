@@ -3,10 +3,8 @@ import KafkaTesting
 import Scheduling
 
 /// The topic of grants refuses every event by its size for a while.
-struct RefusedRun {
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+struct RefusedRun: Run {
+    let options: Options
 
     func run() throws -> Bool {
         guard TestKafka.isApache else { throw ChaosFailure("only Apache Kafka refuses by size: set KAFKA_HOME") }

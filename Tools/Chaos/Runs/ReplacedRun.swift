@@ -4,12 +4,10 @@ import PostgresTesting
 import Scheduling
 
 /// Another database stands under the ledger's URL: a backup of it, an empty ledger, another one's ledger.
-struct ReplacedRun {
+struct ReplacedRun: Run {
     private static let workers = 2
     private static let limit = Duration.seconds(60)
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         let world = try World(options, World.Needs(ledger: .postgres))

@@ -3,11 +3,9 @@ import Glibc
 import Scheduling
 
 /// SIGTERM under full load: a worker ends with 0 in time, and another worker does its unfinished work.
-struct StopRun {
+struct StopRun: Run {
     private static let stops = 5
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     func run() throws -> Bool {
         let world = try World(options)

@@ -4,11 +4,9 @@ import Scheduling
 
 /// Checks every cell of the table of account tokens in docs/configuration.md from outside the worker. Each kind of
 /// evidence, attested token, claimed token and policy has one submission.
-struct TokensRun {
+struct TokensRun: Run {
     private static let limit = Duration.seconds(120)
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     /// A way in which Apple's word on a purchase reaches the worker, named after it in the printed table.
     private enum Way: String, CaseIterable {

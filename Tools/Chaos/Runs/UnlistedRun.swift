@@ -5,12 +5,10 @@ import Scheduling
 
 /// Checks every cell of the table of unlisted products in docs/configuration.md from outside the worker, for each kind
 /// of evidence and claim. Then the product is listed, and held submissions must be granted.
-struct UnlistedRun {
+struct UnlistedRun: Run {
     private static let limit = Duration.seconds(120)
     private static let (listed, unlisted) = (ProductID("gems"), ProductID("late"))
-    private let options: Options
-
-    init(_ options: Options) { self.options = options }
+    let options: Options
 
     /// A way in which Apple's word on purchases reaches the worker.
     private enum Way: String, CaseIterable {
