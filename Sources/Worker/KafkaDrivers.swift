@@ -73,8 +73,8 @@ struct KafkaConsumerDriver: Sendable {
         case .unreadable(_, let assignment, let offset):
             core.post(.input(.unreadable(AssignmentID(rawValue: assignment), at: offset)))
         case .failed(let error):
-            guard case .fatal(let failure) = error else { return }
-            let isFenced = failure.name == "FENCED_INSTANCE_ID"
+            guard error.disposition == .recreate else { return }
+            let isFenced = error.failure?.name == "FENCED_INSTANCE_ID"
             let cause = isFenced ? "another worker has the same kafka.groupInstanceId; each needs its own" : "\(error)"
             events.post(.clientFailed("Kafka: \(cause)"))
         // After a stop in order nobody reads it any more.

@@ -111,13 +111,17 @@ import Threading
         return taken.compactMap { if case .clientFailed(let cause) = $0 { cause } else { nil } }
     }
 
-    @Test("Only a fatal error of the client ends the process")
+    @Test("Only an error after which the client cannot go on ends the process")
     func fatal() {
         _ = receive(.committedOffsets(nil))
-        _ = receive(.failed(.resourcesExhausted("memory")))
+        let passing = KafkaFailure(code: -195, name: "_TRANSPORT", text: "a broker is away")
+        _ = receive(.failed(.transient(passing)))
+        _ = receive(.failed(.denied(passing)))
         #expect(takeEnds().isEmpty)
         _ = receive(.failed(.fatal(KafkaFailure(code: 82, name: "FENCED_INSTANCE_ID", text: "OffsetCommit failed"))))
         #expect(takeEnds() == ["Kafka: another worker has the same kafka.groupInstanceId; each needs its own"])
+        _ = receive(.failed(.resourcesExhausted("no thread")))
+        #expect(takeEnds() == ["Kafka: no thread"])
         _ = receive(.stopped)
         #expect(takeEnds().count == 1, "a consumer that ends by itself reads nothing any more")
     }
