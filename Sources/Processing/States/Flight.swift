@@ -114,10 +114,9 @@ extension Flight {
         waitedFor = row.cause
     }
 
-    /// A row that needs no question still needs an endpoint to be due at: the app's own.
-    var endpoint: Endpoint {
-        question?.endpoint ?? Endpoint(.serverAPI, .production, key: submission?.bundleID.rawValue ?? "")
-    }
+    /// A row that needs no question still needs an endpoint to be due at: one without a key, which nobody asks. So it
+    /// waits for no reply of Apple's.
+    var endpoint: Endpoint { question?.endpoint ?? Endpoint(.serverAPI, .production) }
 
     /// Its lease on a row of `retries`, unless that is gone.
     var lease: RetryLease? { if case .row(let lease) = source, !isOrphan { lease } else { nil } }

@@ -37,6 +37,18 @@ struct SignedWayTests {
         #expect(bench.takePublishes().count == 1)
     }
 
+    @Test("waits for no reply of Apple's where its signature is of a time to come")
+    func signedAhead() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .retry(.signedAhead, notBefore: bench.wall.advanced(by: .seconds(600))))
+        let batch = try bench.written(.written(.retrying(.signedAhead), publish: []))
+        guard case .wait(let entry)? = batch.decisions.first?.content else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(entry.cause.endpoint == Endpoint(.serverAPI, .production), "no app's: nobody asks it")
+    }
+
     @Test("fails where it is malformed")
     func malformed() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
