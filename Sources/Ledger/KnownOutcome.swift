@@ -2,8 +2,8 @@ public import Contract
 
 /// The outcome that the ledger has for a record that may be a redelivery, looked up by its origin before it is checked.
 ///
-/// It counts only for a record of the same app, submission and user: a topic that was made anew has other records at
-/// old offsets.
+/// It counts only for the record that it is of (``isOf(_:_:)``): a topic that was made anew has other records at old
+/// offsets.
 public struct KnownOutcome: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// It has grants of its own.
@@ -20,19 +20,28 @@ public struct KnownOutcome: Hashable, Sendable {
     public let submissionID: SubmissionID
     public let userID: UserID
     public let kind: Kind
+    /// The digest of the claim that failed or waits; nil where grants answer it, whatever its content was.
+    public let digest: ClaimDigest?
     /// The events that are published again; none for a grant that owes a call.
     public internal(set) var publish: [RenderedEvent]
 
     public init(
         origin: Origin, bundleID: BundleID, submissionID: SubmissionID, userID: UserID, kind: Kind,
-        publish: [RenderedEvent]
+        digest: ClaimDigest? = nil, publish: [RenderedEvent]
     ) {
         self.origin = origin
         self.bundleID = bundleID
         self.submissionID = submissionID
         self.userID = userID
         self.kind = kind
+        self.digest = digest
         self.publish = publish
+    }
+
+    /// Whether it is the outcome of this claimant's record of this content.
+    public func isOf(_ claimant: Claimant, _ content: @autoclosure () -> ClaimDigest) -> Bool {
+        bundleID == claimant.bundleID && submissionID == claimant.submissionID && userID == claimant.userID
+            && (digest.map { $0 == content() } ?? true)
     }
 }
 
@@ -94,7 +103,7 @@ public struct KnownOutcomes: Sendable {
         for answer in answers.known where outcomes[Record(answer.origin, answer.claimant)] == nil {
             let record = Record(answer.origin, answer.claimant)
             switch answer {
-            case .failed(let failure): add(.failed, record, .failure(failure))
+            case .failed(let failure): add(.failed, record, .failure(failure), failure.digest)
             case .repeated(let repeated):
                 guard let holder = answering.holder(of: repeated.grant, nil).row else { continue }
                 add(
@@ -108,7 +117,7 @@ public struct KnownOutcomes: Sendable {
         for row in waiting.sorted(by: { $0.key < $1.key }) {
             let record = Record(row.origin, row.pending.claimant)
             if outcomes[record] == nil {
-                add(.waiting, record, row.isAnswered ? nil : .pending(row.pending, row.key))
+                add(.waiting, record, row.isAnswered ? nil : .pending(row.pending, row.key), row.key)
             }
         }
     }
@@ -125,10 +134,12 @@ public struct KnownOutcomes: Sendable {
         }
     }
 
-    private mutating func add(_ kind: KnownOutcome.Kind, _ record: Record, _ telling: Telling?) {
+    private mutating func add(
+        _ kind: KnownOutcome.Kind, _ record: Record, _ telling: Telling?, _ digest: ClaimDigest? = nil
+    ) {
         let new = KnownOutcome(
             origin: record.origin, bundleID: record.submission.bundleID, submissionID: record.submission.submissionID,
-            userID: record.userID, kind: kind, publish: [])
+            userID: record.userID, kind: kind, digest: digest, publish: [])
         outcomes[record, default: new].publish += telling.map { [$0.event] } ?? []
     }
 }

@@ -101,9 +101,10 @@ enum SubmissionCheck {
         switch SubmissionReading(record, now: now) {
         case .unreadable(let reason): return quarantine(record, reason)
         case .malformed(let malformed):
-            return known.isOf(malformed.claimant) ? .known(.publish) : .malformed(malformed)
+            let isKnown = known?.isOf(malformed.claimant, malformed.digest) ?? false
+            return isKnown ? .known(.publish) : .malformed(malformed)
         case .submission(var submission):
-            if known.isOf(submission.claimant) {
+            if let known, known.isOf(submission.claimant, ClaimDigest(of: submission)) {
                 return .known(parts.checker.rules(of: submission.bundleID)?.app.repeats ?? .publish)
             }
             let outcome = parts.checker.check(&submission, at: now)
@@ -163,16 +164,6 @@ extension Evidence {
         case .signedTransaction: true
         case .receipt: method == .verifyReceipt ? nil : true
         }
-    }
-}
-
-extension KnownOutcome? {
-    /// Whether it is the outcome of this claimant's submission: a topic that was made anew has other records at old
-    /// offsets.
-    fileprivate func isOf(_ claimant: Claimant) -> Bool {
-        guard let self else { return false }
-        return self.bundleID == claimant.bundleID && self.submissionID == claimant.submissionID
-            && self.userID == claimant.userID
     }
 }
 

@@ -42,6 +42,8 @@ extension LedgerConformance {
             try expect(known.map(\.origin.offset), [1, 2, 3, 4], "origins")
             try expect(known.map(\.submissionID), ["s1", "s2", "s3", "s4"], "submissions")
             try expect(known.map(\.kind), [.granted, .repeated, .failed, .waiting], "kinds")
+            let claims = [(3, "s3"), (4, "s4")].map { ClaimDigest(of: Samples.submission($0.1, offset: $0.0)) }
+            try expect(known.map(\.digest), [nil, nil, claims[0], claims[1]], "contents")
             try expect(Set(known[0].publish.map(\.event)), Set(granted.events), "the granted one's events")
             try expect(known[1].publish.map(\.event), copy.events, "the repeat's")
             try expect(known[2].publish.map(\.event), failed.events, "the failed one's")

@@ -1,5 +1,6 @@
 import AppStore
 import Contract
+import Ledger
 import Testing
 
 @testable import Processing
@@ -16,7 +17,9 @@ struct SubmissionCheckTests {
         AQEEFhYUMjAyNi0xMS0yMVQwNDo1OToxM1qgBTADAgEHMQUwAwIBAQ==
         """
 
-    private func check(_ value: String, timestamp: Timestamp? = now) throws -> CheckResult {
+    private func check(
+        _ value: String, timestamp: Timestamp? = now, known: KnownOutcome? = nil
+    ) throws -> CheckResult {
         let app = App(bundleID: "com.example.game", sandbox: .accept, products: .any)
         let verifiers = SignatureVerifiers(roots: try TrustedRoots.apple())
         let content = VerificationParts(
@@ -26,7 +29,7 @@ struct SubmissionCheckTests {
             origin: Origin(topic: "receipts.submitted", partition: 0, offset: 7), key: nil, value: Array(value.utf8),
             timestamp: timestamp)
         let task = CheckTask(
-            token: SubmissionToken(rawValue: 0), work: .record(record, known: nil),
+            token: SubmissionToken(rawValue: 0), work: .record(record, known: known),
             apps: AppsSnapshot(version: 1, endpoints: [], services: [], content: content))
         return SubmissionCheck.perform(task, at: Self.now)
     }
@@ -38,6 +41,26 @@ struct SubmissionCheckTests {
     private func read(_ value: String, timestamp: Timestamp? = now) throws -> Submission? {
         guard case .submission(let submission, _, _) = try check(value, timestamp: timestamp) else { return nil }
         return submission
+    }
+
+    @Test("A failure and a wait are known by their content, grants whatever it is", arguments: [true, false])
+    func known(isFailure: Bool) throws {
+        let value = submission(#""receipt":"AAAA""#)
+        let former = try #require(try read(value))
+        func isKnown(_ value: String, _ kind: KnownOutcome.Kind, _ digest: ClaimDigest?) throws -> Bool {
+            let outcome = KnownOutcome(
+                origin: former.origin, bundleID: former.bundleID, submissionID: former.id, userID: former.userID,
+                kind: kind, digest: digest, publish: [])
+            if case .known = try check(value, known: outcome) { return true }
+            return false
+        }
+        let kind = isFailure ? KnownOutcome.Kind.failed : .waiting
+        let malformed = #"{"submissionId":"s-1","userId":"u-1","bundleId":7}"#
+        for other in [submission(#""receipt":"BBBB""#), malformed] {
+            #expect(try !isKnown(other, kind, ClaimDigest(of: former)), "a topic made anew has it at the old offset")
+            #expect(try isKnown(other, .granted, nil) == (other != malformed))
+        }
+        #expect(try isKnown(value, kind, ClaimDigest(of: former)))
     }
 
     @Test(

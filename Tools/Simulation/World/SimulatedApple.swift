@@ -171,12 +171,15 @@ struct SimulatedApple {
                     QuarantinedEvent.event(of: record, reason: "not JSON"),
                     QuarantineStub(of: record, reason: "not JSON"), .notJSON)
             case .malformed(let claimant):
-                if let known, Self.matches(known, claimant) { return .known(.publish) }
-                return .malformed(Self.malformed(claimant, record))
+                let malformed = Self.malformed(claimant, record)
+                if let known, known.isOf(claimant, malformed.digest) { return .known(.publish) }
+                return .malformed(malformed)
             case .claim(let claim):
-                if let known, Self.matches(known, claim.claimant) { return .known(own.repeats ?? claim.repeats) }
                 let submission = claim.submission(
                     at: record.origin, receivedAt: record.timestamp ?? Timestamp(milliseconds: 0))
+                if let known, known.isOf(claim.claimant, ClaimDigest(of: submission)) {
+                    return .known(own.repeats ?? claim.repeats)
+                }
                 return look(at: submission, claim, own, at: now, &random)
             }
         case .quarantine(let record, let reason):
@@ -231,11 +234,6 @@ struct SimulatedApple {
         DecisionOptions(
             owesCall: claim.owesCall && own.hasService, repeats: own.repeats ?? claim.repeats,
             doubtsNothingNew: claim.doubtsNothingNew)
-    }
-
-    private static func matches(_ known: KnownOutcome, _ claimant: Claimant) -> Bool {
-        known.bundleID == claimant.bundleID && known.submissionID == claimant.submissionID
-            && known.userID == claimant.userID
     }
 
     private static func malformed(_ claimant: Claimant, _ record: InputRecord) -> MalformedSubmission {
