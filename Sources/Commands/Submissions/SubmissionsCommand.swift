@@ -164,13 +164,13 @@ enum SubmissionsCommand {
         guard let key = try one(arguments, state: nil) else {
             let many = try many(arguments, [.held], isNarrowed: false)
             return try many.run(arguments, context, done: "given up") { ledger, key throws(LedgerError) in
-                let outcomes = try ledger.abandonIfHeld(key, note) ?? []
+                let outcomes = try ledger.abandonIfHeld(key, for: many.cause, note) ?? []
                 return outcomes.isEmpty || outcomes.contains(where: \.isHeld) ? .left : .changed
             }
         }
         let name = PrintableText.singleLine(key.submissionID.rawValue)
         let outcomes = try arguments.ledger(context) { ledger throws(LedgerError) in
-            try ledger.abandonIfHeld(key, note)
+            try ledger.abandonIfHeld(key, for: nil, note)
         }
         guard let outcomes else {
             throw CommandFailure(
@@ -305,11 +305,16 @@ struct SubmissionAnswer: Sendable {
 
 extension LedgerOperator {
     /// Gives a submission up unless Apple may still confirm it.
-    /// - Returns: Nil if it is retrying, or a worker is at it; empty if nothing of it waits.
-    fileprivate func abandonIfHeld(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]? {
-        let waiting = try submission(key).waiting
-        guard waiting.allSatisfy({ $0.entry.cause.endpoint == nil && !$0.isLeased }) else { return nil }
-        return try abandon(key, note)
+    /// - Parameter cause: The one that it is held for; nil for any. Many are found long before their turn, and one may be
+    ///   held for another cause by then, which somebody can mend.
+    /// - Returns: Nil if it is retrying, held for another cause, or a worker is at it; empty if nothing of it waits.
+    fileprivate func abandonIfHeld(
+        _ key: SubmissionKey, for cause: String?, _ note: OperatorNote
+    ) throws(LedgerError) -> [Outcome]? {
+        let isHeld = try submission(key).waiting.allSatisfy { row in
+            row.entry.cause.endpoint == nil && !row.isLeased && (cause ?? row.entry.cause.word) == row.entry.cause.word
+        }
+        return isHeld ? try abandon(key, note) : nil
     }
 
     /// Most apps in which one submission id is looked for.

@@ -81,6 +81,16 @@ struct ManySubmissionsTests {
                 == "2 of 3 submissions given up, 1 left as they are.\n")
     }
 
+    @Test("One that is held for another cause by its turn is left: that cause may be mended")
+    func heldForAnother() {
+        grantor.ledger.hold(2)
+        let cause = "--cause product_not_configured"
+        #expect(
+            grantor("submissions abandon \(cause) \(note) --apply").output
+                == "1 of 2 submissions given up, 1 left as they are.\n")
+        #expect(changes == ["abandon com.example.game/h-1 by anna: mended"])
+    }
+
     @Test("Scripts get the numbers")
     func json() {
         grantor.ledger.hold(3)

@@ -75,7 +75,7 @@ final class FixedLedger: LedgerOperator, Sendable {
         case "granted": return Self.record(grants: [Self.grant()])
         case "failed": return Self.record(answer: .failed(Self.failure))
         case "retrying": return Self.record(waiting: [Self.waiting])
-        case "held", "heldAndGranted": return Self.record(waiting: [Self.held])
+        case "held", "heldAndGranted", "h-2": return Self.record(waiting: [Self.held])
         case "later": return SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 1)
         default: return Self.record()
         }
