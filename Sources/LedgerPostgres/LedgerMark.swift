@@ -18,6 +18,10 @@ struct LedgerPlace: Hashable, Sendable {
 final class LedgerMark: Sendable {
     private let place = Mutex<LedgerPlace?>(nil)
 
+    /// Most decisions that are written at once: half of a batch that took the server too long, and one more after each
+    /// write. A session that was closed for it hands that on to the next one.
+    let mostWritten = Mutex(Int.max)
+
     /// Whether a session of this process was opened before.
     var wasOpened: Bool { place.withLock { $0 != nil } }
 

@@ -1,15 +1,16 @@
 import Contract
 public import Ledger
 import Scheduling
+import Synchronization
 
 extension PostgresLedger {
     public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
         var results: [DecisionResult] = []
         while results.count < batch.count {
-            let part = Array(batch[results.count...].prefix(mostAtOnce))
-            results += try writePart(part)
+            let most = configuration.mark.mostWritten.withLock { $0 }
+            results += try writePart(Array(batch[results.count...].prefix(most)))
         }
-        if mostAtOnce < .max { mostAtOnce += 1 }
+        configuration.mark.mostWritten.withLock { if $0 < .max { $0 += 1 } }
         return results
     }
 
@@ -17,8 +18,8 @@ extension PostgresLedger {
         do throws(PostgresFailure) {
             return try connection.call { () throws(PostgresFailure) in try writeAll(batch) }
         } catch {
-            // A statement took too long. The same batch would take as long at its next try.
-            if case .server("57014", _, _) = error { mostAtOnce = max(1, batch.count / 2) }
+            // The same batch would take as long at its next try.
+            if error.isOfTime { configuration.mark.mostWritten.withLock { $0 = max(1, batch.count / 2) } }
             guard error.isForData else { throw failed(error) }
             // Which decision it is, the database does not say: halves are tried until one is alone.
             guard batch.count > 1 else { return [.refused(detail: error.text)] }

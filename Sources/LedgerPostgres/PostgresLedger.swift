@@ -80,9 +80,6 @@ public final class PostgresLedger: LedgerConnection {
     let place: LedgerPlace
     /// Numbers of `products` that this session has seen committed.
     var knownProducts: Set<Int64> = []
-    /// Most decisions that are written at once: half of a batch that took the server too long, and one more after each
-    /// call.
-    var mostAtOnce = Int.max
     public private(set) var clockLead: Int64 = 0
 
     /// Whether the database has a ledger, of any version.

@@ -42,6 +42,15 @@ enum PostgresFailure: Error, Hashable, Sendable {
         return state.hasPrefix("22") || state.hasPrefix("23") && state != "23505" || state == "54000"
     }
 
+    /// Whether a limit of time has ended it: the server's for a statement, or ours for a call.
+    var isOfTime: Bool {
+        switch self {
+        case .deadline: true
+        case .server(let state, _, _): state == "57014"
+        default: false
+        }
+    }
+
     /// Whether the transaction lost against another: by a deadlock, a conflict, or a lock that was held too long.
     var isWorthAnotherTry: Bool {
         guard case .server(let state, _, _) = self else { return false }
