@@ -230,7 +230,7 @@ struct AskingTests {
         #expect(bench.core.inFlight == 0)
         _ = try write([name], 2, .written(.repeated, publish: [Fixture.rendered("t1")]))
         let publishes = bench.takePublishes()
-        #expect(publishes.count == 1 && bench.core.inFlight == 1)
+        #expect(publishes.count == 1 && bench.core.inFlight > 0)
         for publish in publishes { bench.published(publish) }
         #expect(bench.core.inFlight == 0, "its event is told")
     }
