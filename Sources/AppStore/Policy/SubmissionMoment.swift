@@ -30,8 +30,8 @@ extension Submission {
     /// so it is believed up to the present only.
     /// - Parameter isRow: Whether it waited in `retries`: a row keeps the result of its first check.
     func received(notBefore said: Timestamp, isRow: Bool, now: Timestamp) -> Submission {
-        let earliest = min(said, now)
-        return received(notBefore: earliest, now: isRow ? earliest : now)
+        guard said <= now else { return isRow ? self : received(notBefore: now, now: now) }
+        return received(notBefore: said, now: isRow ? said : now)
     }
 
     /// The same submission, received no earlier than the purchase that it names was made. Of claims that name none
