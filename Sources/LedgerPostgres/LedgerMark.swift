@@ -19,7 +19,7 @@ final class LedgerMark: Sendable {
     private let place = Mutex<LedgerPlace?>(nil)
 
     /// Most decisions that are written at once: half of a batch that took the server too long, and one more after each
-    /// write. A session that was closed for it hands that on to the next one.
+    /// part. A session that was closed for it hands that on to the next one.
     let mostWritten = Mutex(Int.max)
 
     /// Whether a session of this process was opened before.

@@ -9,8 +9,8 @@ extension PostgresLedger {
         while results.count < batch.count {
             let most = configuration.mark.mostWritten.withLock { $0 }
             results += try writePart(Array(batch[results.count...].prefix(most)))
+            configuration.mark.mostWritten.withLock { if $0 < .max { $0 += 1 } }
         }
-        configuration.mark.mostWritten.withLock { if $0 < .max { $0 += 1 } }
         return results
     }
 
