@@ -83,7 +83,7 @@ enum LogFormatter {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case " "..."~": text.unicodeScalars.append(scalar)
-            case _ where breaksLines(scalar):
+            case _ where isHidden(scalar):
                 for unit in String(scalar).utf16 {
                     let digits = String(unit, radix: 16)
                     text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -93,8 +93,11 @@ enum LogFormatter {
         }
     }
 
-    private static func breaksLines(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+    /// Whether it could break a line, steer a terminal, turn or hide text. Scripts and emoji join their letters by two
+    /// of the format characters.
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == "\u{200C}" || scalar == "\u{200D}" { return false }
+        return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
         default: false
         }
