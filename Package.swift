@@ -204,7 +204,7 @@ let suites: [Target] = [
     tests(
         "SimulatorServer", "CLibcrypto", "CertificateMaking", "HTTPServer", "Scheduling", "SocketTesting", "Threading"),
     tests("FuzzTargets"),
-    tests("CommandParser"),
+    tests("CommandParser", "ChildProcesses"),
     tests(
         "Configuration", "AppStore", "CertificateMaking", "CommandParser", "Contract", "FileTesting", "Fulfilment",
         "Logging", "Scheduling"),

@@ -1,4 +1,4 @@
-import Foundation
+import ChildProcesses
 import Testing
 
 @testable import CommandParser
@@ -9,23 +9,19 @@ struct CompletionTests {
     private func offered(_ words: String...) throws -> [String] {
         let script = Program(SampleProgram.root, version: "1").completion(for: .bash)
         let line = words.map { "'\($0)'" }.joined(separator: " ")
-        let bash = Process()
-        bash.executableURL = URL(filePath: "/bin/bash")
-        bash.arguments = [
-            "-c",
+        let started = ChildProcess([
+            "/bin/bash", "-c",
             """
             \(script)
             COMP_WORDS=(sample \(line)); COMP_CWORD=\(words.count)
             _sample
             printf '%s\\n' "${COMPREPLY[@]}"
             """,
-        ]
-        let output = Pipe()
-        bash.standardOutput = output
-        try bash.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        bash.waitUntilExit()
-        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        ])
+        let bash = try #require(started)
+        var lines: [String] = []
+        while let line = bash.readLine() { lines.append(line) }
+        return lines.filter { !$0.isEmpty }
     }
 
     @Test("Commands are offered where one is to follow, and those below them")

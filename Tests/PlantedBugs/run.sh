@@ -35,11 +35,11 @@ case $folder in
     Simulation)
         parts="$below Sources/CommandParser Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
-        parts="$below Sources/Processing Tests/ProcessingTests docs/architecture.md" ;;
+        parts="$below Sources/Processing Tests/MemberTesting Tests/ProcessingTests docs/architecture.md" ;;
     Audit)
         parts="$below Sources/CLibpq Sources/CLibrdkafka Sources/CLinux Sources/CSQLite Sources/Audit Sources/Kafka
             Sources/KafkaScanning Sources/LedgerPostgres Sources/LedgerSQLite Sources/Logging Sources/Metrics
-            Sources/Threading Tests/AuditTests Tests/PostgresTesting Tests/SocketTesting Tools/ChildProcesses" ;;
+            Sources/Threading Tests/AuditTests Tests/MemberTesting Tests/PostgresTesting Tests/SocketTesting Tools/ChildProcesses" ;;
     AppStore)
         parts="$below Sources/AppStore Tools/CertificateMaking Tests/AppStoreTests" ;;
     Fulfilment)

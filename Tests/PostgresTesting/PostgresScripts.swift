@@ -26,12 +26,12 @@ enum PostgresScripts {
     }
 
     /// Both begin so. A script prints its folder once all is ready, and else the fault. It then waits for the end of
-    /// its input, also where a terminal interrupts everybody.
+    /// its input, also where a terminal interrupts everybody or closes.
     ///
     /// Each test has a database of some 300 files. Where many files were just removed, ext4 searches long for room for
     /// new ones: that took half of the CPU of all tests.
     private static let beginning = """
-        trap '' INT TERM
+        trap '' HUP INT QUIT TERM
         bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
         [ -n "$bin" ] || { echo "it is not installed; scripts/setup.sh --for test does that"; exit 1; }
         folder=$(mktemp -d "${BELOW:-/dev/shm}/grantor-postgres-XXXXXX") || exit 1

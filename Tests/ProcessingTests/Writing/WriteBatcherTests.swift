@@ -265,7 +265,8 @@ struct BatchKeysTests {
     }
 
     private func purchase(_ id: String, original: String, lineItem: String? = nil) throws -> GrantablePurchase {
-        let purchase = Purchase.sample(TransactionID(id), original: TransactionID(original), lineItem: lineItem)
+        let purchase = Purchase.sample(
+            TransactionID(id), original: TransactionID(original), lineItem: lineItem, product: "p")
         return try #require(GrantablePurchase(purchase, of: Product(id: "p", type: .autoRenewable, items: [])))
     }
 
