@@ -7,8 +7,8 @@ public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     public let service: Service
     public let environment: Environment
-    /// The app's bundle id where each app has its own key; empty where all apps share one limit. It does not change
-    /// with the app's secrets.
+    /// The app's bundle id where each app has its own key; empty where all apps share one limit, and for rows that ask
+    /// nothing. It does not change with the app's secrets.
     public let key: String
 
     public init(_ service: Service, _ environment: Environment, key: String = "") {

@@ -31,7 +31,7 @@ struct ManySubmissions {
     /// The result of changing one submission.
     enum Change: Hashable, Sendable {
         case changed
-        /// It has an answer already, or a worker is at it.
+        /// It has an answer already, a worker is at it, or it waits for something else by now.
         case left
     }
 

@@ -6,8 +6,8 @@ public struct CheckTask: Sendable {
     public enum Work: Sendable {
         /// Read a record and check the evidence in it.
         ///
-        /// - `known`: the outcome that the ledger has for a record of this origin. If the record is of the same app,
-        ///   submission and user, it is a redelivery: answer ``CheckResult/known``, and check nothing.
+        /// - `known`: the outcome that the ledger has for a record of this origin. If it is this record's
+        ///   (``KnownOutcome/isOf(_:_:)``), this is a redelivery: answer ``CheckResult/known``, and check nothing.
         case record(InputRecord, known: KnownOutcome?)
         /// A record whose check has ended workers: quarantine it unread.
         case quarantine(InputRecord, QuarantineReason)
