@@ -2,7 +2,7 @@
 ///
 /// It is full at first. A moment before an earlier one adds nothing.
 public struct TokenBucket: Sendable {
-    public private(set) var burst: Double
+    private var burst: Double
     public private(set) var perSecond: Double
     /// As many as there were at the latest moment, with what was added and taken since.
     public private(set) var tokens: Double
