@@ -218,8 +218,9 @@ let suites: [Target] = [
         "Ledger", "LedgerModel", "Logging", "MemberTesting", "Metrics", "PostgresTesting", "Processing", "Scheduling",
         "Threading"),
     tests(
-        "Commands", "AppStore", "Audit", "CLibcrypto", "CertificateMaking", "CommandParser", "Configuration",
-        "Contract", "FileTesting", "Fulfilment", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerSQLite",
+        "Commands", "AppStore", "Audit", "CLibcrypto", "CertificateMaking", "ChildProcesses", "CommandParser",
+        "Configuration", "Contract", "FileTesting", "Fulfilment", "HTTPClient", "HTTPServer", "Kafka", "Ledger",
+        "LedgerSQLite",
         "Logging", "MemberTesting", "Scheduling", "SocketTesting", "Threading", "grantor"),
 ]
 

@@ -4,25 +4,25 @@ import Glibc
 /// The scripts that start servers, break them, and clean up behind them.
 enum PostgresScripts {
     /// A cluster that has never run, for servers to copy; made once in a process.
-    static let template = Result {
-        let script = try start(making)
-        let folder = script.readLine() ?? ""
-        guard folder.hasPrefix("/") else {
-            throw PostgresServer.Failure(description: "no PostgreSQL cluster: \(folder)")
-        }
-        return (folder: folder, script: script)
-    }
+    static let template = Result { try start(making) }
 
     /// Starts a script, which ends after the end of its input. PostgreSQL refuses to run as root, so root starts it as
     /// the user `postgres`, who may not be able to enter this process's folder.
     /// - Parameter variables: Added to this process's environment.
-    static func start(_ script: String, _ variables: [String: String] = [:]) throws -> ChildProcess {
+    /// - Returns: The script, and the folder that it has made once all is ready.
+    static func start(
+        _ script: String, _ variables: [String: String] = [:]
+    ) throws -> (script: ChildProcess, folder: String) {
         let user = ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         let words = ["/usr/bin/env", "--chdir=/"] + (geteuid() == 0 ? user : []) + ["/bin/sh", "-c", script]
         guard let process = ChildProcess(words, environment: variables) else {
             throw PostgresServer.Failure(description: "no script can be started: errno \(errno)")
         }
-        return process
+        let folder = process.readLine() ?? ""
+        guard folder.hasPrefix("/") else {
+            throw PostgresServer.Failure(description: "PostgreSQL did not start: \(folder)")
+        }
+        return (process, folder)
     }
 
     /// Both begin so. A script prints its folder once all is ready, and else the fault. It then waits for the end of

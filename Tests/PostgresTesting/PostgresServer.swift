@@ -45,7 +45,7 @@ public final class PostgresServer: Sendable {
             "shared_buffers = 32MB", "log_min_messages = warning",
         ]
         if hasNetwork { lines += ["ssl = on", "ssl_cert_file = '../certificate'", "ssl_key_file = '../key'"] }
-        let script = try PostgresScripts.start(
+        let started = try PostgresScripts.start(
             PostgresScripts.serving,
             [
                 "TEMPLATE": try PostgresScripts.template.get().folder,
@@ -54,9 +54,8 @@ public final class PostgresServer: Sendable {
                 "NETWORK": hasNetwork ? "yes" : "", "STANDBY": isStandby ? "yes" : "", "DISK": disk ?? "",
                 "BELOW": isOnDisk ? "/tmp" : "/dev/shm",
             ])
-        folder = script.readLine() ?? ""
-        self.script = Mutex(script)
-        guard folder.hasPrefix("/") else { throw Failure(description: "PostgreSQL did not start: \(folder)") }
+        folder = started.folder
+        script = Mutex(started.script)
     }
 
     deinit { stop() }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import FileTesting
 import Foundation
 import Testing
@@ -9,16 +10,14 @@ struct ClosedDescriptorsTests {
         // The tests' bundle stands beside the programs of its build.
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let program = (tests as NSString).deletingLastPathComponent + "/grantor"
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", "exec \(program) \(line)"]
-        shell.environment = [
-            "GRANTOR_LEDGER_URL": "sqlite:\(folder.path)/ledger.db", "GRANTOR_APPS_FILE": "\(folder.path)/apps.yaml",
-            "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
-        ]
-        try shell.run()
-        shell.waitUntilExit()
-        return shell.terminationStatus
+        let started = ChildProcess([
+            "/usr/bin/env", "-i", "GRANTOR_LEDGER_URL=sqlite:\(folder.path)/ledger.db",
+            "GRANTOR_APPS_FILE=\(folder.path)/apps.yaml", "GRANTOR_KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:1",
+            "/bin/sh", "-c", "exec \(program) \(line)",
+        ])
+        let shell = try #require(started)
+        while shell.readLine() != nil {}
+        return try #require(shell.end(), "no signal ended it")
     }
 
     @Test(
