@@ -95,7 +95,7 @@ struct RetryPolicy: Sendable {
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
             if !isTroubled { count(cause.rawValue, cause.sentence, &state, wall) }
             let undecided = Undecided(state.history)
-            if !isTroubled, undecided.time + early >= min(doubtLimit, doubtTime) {
+            if !isTroubled, undecided.time >= min(doubtLimit, doubtTime) {
                 return .wait(noDecision(cause, purchases, early: early, state, using: &generator))
             }
             // Apple has replied, as with a doubt: a moment later it says the same.
