@@ -41,7 +41,7 @@ extension BatchPlanner {
         }
         if !claim.new.isEmpty || !claim.redelivered.isEmpty {
             if decision.owesCall {
-                writes.outbox += claim.new.map(NewOutboxRow.init(call:))
+                writes.outbox += claim.new.map { NewOutboxRow(call: $0) }
             }
             if let passedOver = claim.new.isEmpty ? nil : decision.content.passedOver {
                 entry.passesOver = passedOver.counts
@@ -90,8 +90,13 @@ extension BatchPlanner {
                     claimant: claimant, grant: stored.grant.reference, origin: entry.decision.origin,
                     answeredAt: entry.decision.decidedAt, passedOver: entry.decision.content.passedOver))
         }
-        let isTold = entry.decision.repeats == .publish && !stored.owesCall
-        entry.state = .concluded(.repeated, tell: isTold ? [.grant(stored.grant, repeatOf: claimant.submissionID)] : [])
+        let isTold = entry.decision.repeats == .publish
+        if isTold, stored.owesCall {
+            // The call under way tells the grant's own submission alone. The service gives nothing twice.
+            entry.owedCopy = NewOutboxRow(call: stored.grant, repeatOf: claimant.submissionID)
+        }
+        let tell = isTold && !stored.owesCall ? [Telling.grant(stored.grant, repeatOf: claimant.submissionID)] : []
+        entry.state = .concluded(.repeated, tell: tell)
     }
 
     /// A failure is written only where neither a grant nor an answer of the submission is there.

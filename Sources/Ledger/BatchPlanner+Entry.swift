@@ -23,6 +23,8 @@ extension BatchPlanner {
         /// Whether it has grants, or an answer, that only a later version can read.
         var hasLaterGrants = false
         var hasLaterAnswer = false
+        /// The copy that it asks for, of a grant whose service has not said yes.
+        var owedCopy: NewOutboxRow?
         /// Purchases that it passes over for the first time, by the rows that it adds.
         var passesOver: [PassedOver.Reason: Int] = [:]
         /// The row that waits for the same claim already, by another record.

@@ -188,8 +188,9 @@ public struct BatchPlanner: Sendable {
     public mutating func answered(_ flags: [Bool]) -> BatchWrites {
         for (new, isNew) in zip(answers, flags) where !isNew { entries[new.decision].state = .ended(.undecided) }
         for entry in entries {
-            guard case .row(let lease) = entry.decision.source, case .concluded(let outcome, let tell) = entry.state
-            else { continue }
+            guard case .concluded(let outcome, let tell) = entry.state else { continue }
+            if let copy = entry.owedCopy { writes.outbox.append(copy) }
+            guard case .row(let lease) = entry.decision.source else { continue }
             // The events of a leased row are owed in the outbox from the start.
             writes.outbox += tell.map(\.outboxRow)
             // A leased row that has its outcome goes.

@@ -50,9 +50,10 @@ public struct NewOutboxRow: Hashable, Sendable {
         self.stub = stub
     }
 
-    /// The fulfilment call of a new grant.
-    init(call grant: Grant) {
-        self.init(.granted(grant.reference, repeatOf: nil), .call, .service(grant.bundleID), delay: 0, stub: nil)
+    /// The fulfilment call of a grant, before its event or the copy that a repeat asks for.
+    init(call grant: Grant, repeatOf submission: SubmissionID? = nil) {
+        self.init(
+            .granted(grant.reference, repeatOf: submission), .call, .service(grant.bundleID), delay: 0, stub: nil)
     }
 
     init(publishing key: OutboxKey) { self.init(key, .publish, key.target, delay: 0, stub: nil) }

@@ -292,6 +292,28 @@ extension LedgerConformance {
             try expect(try subject.write(copy)[0].events.map(\.repeatOf), ["s2"], "a repeat after it")
             try expect(try subject.ledger.outbox(limit: 10), [], "outbox")
         },
+        ConformanceRule("A repeat before the service's yes gets its copy after a call of its own") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true))
+            let copy = Samples.grant(Samples.submission("s2", offset: 8), Samples.purchase("1"), owesCall: true)
+            for _ in 1...2 {
+                try expect(try subject.write(copy)[0], .written(.repeated, publish: []), "nothing at once")
+            }
+            let items = try subject.ledger.takeOutbox([OutboxRequest(target: .service(Samples.app), limit: 10)])
+            try expect(items.compactMap(\.called).map(\.submissionID), ["s1", "s1"], "calls")
+            try subject.ledger.report(items.filter { $0.lease.key.isCopy }.map { .called($0.lease) })
+            try expect(try subject.drain().map(\.repeatOf), ["s2"], "the copy")
+            try subject.ledger.report(items.filter { !$0.lease.key.isCopy }.map { .called($0.lease) })
+            try expect(try subject.drain().map(\.repeatOf), [nil], "the grant's own event")
+        },
+        ConformanceRule("A repeat of an app whose repeats are ignored owes no call") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true))
+            try subject.write(
+                Samples.grant(
+                    Samples.submission("s2", offset: 8), Samples.purchase("1"), owesCall: true, repeats: .ignore))
+            try expect(try subject.ledger.outbox(limit: 10).map(\.key.isCopy), [false], "owed")
+        },
         ConformanceRule("Of several purchases only the new ones owe a call") { subject in
             try subject.own()
             try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))
@@ -308,6 +330,12 @@ extension LedgerConformance {
 extension Samples {
     static func origin(_ offset: Int64) -> Origin {
         Origin(topic: partition.topic, partition: partition.partition, offset: offset)
+    }
+}
+
+extension OutboxKey {
+    fileprivate var isCopy: Bool {
+        if case .granted(_, _?) = self { true } else { false }
     }
 }
 
