@@ -28,6 +28,8 @@ struct DueWork {
     private var waitingGates: [Int] = []
     private var round = FIFO<Int>()
     private var hasHeld = false
+    /// Gates that got nothing in the latest call, because the rows of others filled its bytes.
+    private var unserved: [Int] = []
     /// Of this worker's writes: gates, and nil for held rows.
     private var written = Unsampled<Int?>()
     /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
@@ -86,28 +88,32 @@ struct DueWork {
     }
 
     /// The requests of one call. A round of all endpoints takes several calls if few rows fit. Otherwise the first
-    /// gates would always be served first.
+    /// gates would always be served first. Gates that got nothing in the latest call come before held rows, which may
+    /// be large and come again every few minutes.
     private mutating func requests(rows: Int, _ gates: inout GateTable, at now: Instant) -> [DueRequest] {
         var room = rows
         var requests: [DueRequest] = []
         var isCrowded = false
-        if round.isEmpty { for gate in waitingGates { round.append(gate) } }
-        if hasHeld || takesHeldEarlySince != nil {
-            let most = min(heldPerCall, max(1, room / 4))
-            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarlySince != nil))
-            room -= most
-        }
-        while room > 0, requests.count < endpointsPerCall, let gate = round.popFirst() {
-            guard case .apple(let endpoint) = gates[gate].key else { continue }
+        func request(of gate: Int) {
+            guard room > 0, case .apple(let endpoint) = gates[gate].key else { return }
             let ofGate = gates.update(gate) { $0.dueRoom(at: now) }
             guard ofGate > 0 else {
                 isCrowded = isCrowded || !gates[gate].breaker.isAway
-                continue
+                return
             }
             let early = gates[gate].takesEarly || gates[gate].breaker.phase == .halfOpen
             requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
             room -= min(ofGate, room)
         }
+        if round.isEmpty { for gate in waitingGates where !unserved.contains(gate) { round.append(gate) } }
+        let most = hasHeld || takesHeldEarlySince != nil ? min(heldPerCall, max(1, room / 4)) : 0
+        room -= most
+        for gate in unserved { request(of: gate) }
+        unserved = []
+        if most > 0 {
+            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarlySince != nil))
+        }
+        while room > 0, requests.count < endpointsPerCall, let gate = round.popFirst() { request(of: gate) }
         if isCrowded || !round.isEmpty { schedule(at: now + Self.roomPause) }
         return requests
     }
@@ -119,6 +125,10 @@ struct DueWork {
         // A suspect row comes alone, and says nothing about the others.
         if rows.first?.isSuspect == true { return schedule(at: now) }
         let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
+        if isCut {
+            let last = requests.lastIndex { request in rows.contains { $0.cause.endpoint == request.endpoint } }
+            unserved = requests[((last ?? -1) + 1)...].compactMap(\.endpoint).map { gates.index(of: .apple($0)) }
+        }
         var hasMore = false
         for request in requests {
             let found = rows.filter { $0.cause.endpoint == request.endpoint }

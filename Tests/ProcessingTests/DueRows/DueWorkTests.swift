@@ -68,6 +68,22 @@ final class DueWorkTests {
         #expect(asked.map(\.limit) == [2, 6])
     }
 
+    @Test("endpoints that large held rows left nothing to come first in the next call, and held rows again after it")
+    func heldIsLarge() {
+        work.addHeld(at: turn.wall)
+        for app in ["a", "b"] { work.addRows(at: gate(app), turn.wall) }
+        work.schedule(at: turn.now)
+        func next() -> [Endpoint?] {
+            turn.wait(.milliseconds(250))
+            return requests().map(\.endpoint)
+        }
+        let asked = result { requests() }
+        #expect(asked.map(\.endpoint) == [nil, endpoint("a")])
+        work.taken(asked, bytes: 1, [Fixture.due(1, cause: .held(.noDecision))], &gates, at: turn.now)
+        #expect(result { next() } == [endpoint("a"), nil], "a call has two requests")
+        #expect(result { next() } == [nil, endpoint("b")])
+    }
+
     @Test("without room for a row nothing is asked for before a pause is over")
     func noRoom() {
         work.addRows(at: gate("a"), turn.wall)
