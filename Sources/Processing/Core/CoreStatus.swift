@@ -88,7 +88,7 @@ extension WorkerCore {
         if isLedgerAway { return .ledgerUnavailable }
         let table = partitions.table
         if !table.indices.contains(where: { table[$0].state == .owned }) { return .noPartitions }
-        if submissions.retryBytes.isFull || submissions.retryBytes.isExhausted { return .retriesFull }
+        if submissions.retryBytes.keepsRecordsAway { return .retriesFull }
         guard partitions.isSpanFull || submissions.limit.isUsedUp(undecided: submissions.undecided) else { return nil }
         // Submissions that wait for room in `retries` may use up the limit, and time alone does not help.
         return submissions.isBusy([.awaitingRoom]) ? .retriesFull : .inFlightFull

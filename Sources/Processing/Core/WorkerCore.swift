@@ -221,12 +221,12 @@ public struct WorkerCore: ~Copyable {
     private mutating func setDemand() {
         let retries = submissions.retryBytes
         let mayRead =
-            turn.apps != nil && stop.isRunning && !isLedgerAway && !retries.isFull && !retries.isExhausted
-            && !partitions.isSpanFull
+            turn.apps != nil && stop.isRunning && !isLedgerAway && !retries.keepsRecordsAway && !partitions.isSpanFull
         turn.actions.demand =
             mayRead
             ? submissions.limit.raiseDemand(undecided: submissions.undecided) : submissions.limit.withdrawDemand()
-        demandedSince = submissions.limit.isDemanding ? demandedSince ?? turn.now : nil
+        // Retries may be full for hours, in which workers come and go. None of them ends by a record.
+        demandedSince = submissions.limit.isDemanding || retries.keepsRecordsAway ? demandedSince ?? turn.now : nil
     }
 
     private var nextMoment: Instant? {

@@ -22,6 +22,8 @@ struct RetryBytesLimit {
 
     /// Nothing can be added, however often it is sampled.
     var isFull: Bool { sampledAt != nil && total >= limit }
+    /// No record is read: each may need room here.
+    var keepsRecordsAway: Bool { isFull || isExhausted }
 
     /// - Returns: whether half of all is passed by this sample.
     mutating func sampled(_ measure: LedgerMeasure) -> Bool {

@@ -119,7 +119,8 @@ struct Partitions: ~Copyable {
 
     // MARK: Time
 
-    /// - Parameter demandedSince: since when records are asked for without a pause; nil while none are.
+    /// - Parameter demandedSince: since when records are asked for, or full `retries` alone keep them away; nil while
+    ///   neither is so.
     mutating func advance(demandedSince: Instant?, _ turn: inout Turn) {
         let now = turn.now
         let isFetchDue = fetchAt.map { $0 <= now } ?? false
