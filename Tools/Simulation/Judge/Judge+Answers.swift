@@ -116,11 +116,11 @@ extension Judge {
         return contents(of: key) == 1 && witness.abandonments[key] == nil && witness.isOwedToAnybody(claim)
     }
 
-    /// Whether its app gets an event of every outcome. A copy is not told while a call is owed. A grant whose worker
-    /// ended before its event comes again as a repeat, if its record has another origin.
+    /// Whether its app gets an event of every outcome. A grant whose worker ended before its event comes again as a
+    /// repeat, if its record has another origin.
     private func isHeard(_ claim: ScriptedClaim, hasGrants: Bool) -> Bool {
         hasGrants && !options.replacesRecords
-            || claim.repeats == .publish && !claim.owesCall && !options.configurationsDiffer
+            || claim.repeats == .publish && !options.configurationsDiffer
     }
 
     /// The purchases that Apple's reply has from the start.
