@@ -42,14 +42,18 @@ public struct Search: Hashable, Sendable {
         queries = all
     }
 
-    /// The hits in the answers to ``queries``: each row once, the latest first.
+    /// The hits in the answers to ``queries``: each row once, those that wait first, and then the latest first.
     public func result(_ lists: [[SubmissionRow]]) -> SearchResult {
         var hits: [SearchResult.Hit] = []
         var seen: Set<SubmissionRow> = []
         for row in lists.joined() where seen.insert(row).inserted {
             hits.append(SearchResult.Hit(row: row, meanings: meanings(for: row), owed: []))
         }
-        hits.sort { ($0.row.latest, $0.row.sequence) > ($1.row.latest, $1.row.sequence) }
+        // Somebody may have to act on what waits, so no number of later grants hides it.
+        hits.sort { first, second in
+            guard first.row.state.isWaiting == second.row.state.isWaiting else { return first.row.state.isWaiting }
+            return (first.row.latest, first.row.sequence) > (second.row.latest, second.row.sequence)
+        }
         return SearchResult(hits: Array(hits.prefix(limit)), hasMore: hits.count > limit)
     }
 
@@ -67,8 +71,8 @@ public struct Search: Hashable, Sendable {
     }
 }
 
-/// The hits of one search over all apps, the latest first and at most ``Search/limit``. A submission that was granted
-/// several purchases is a hit with each.
+/// The hits of one search over all apps, at most ``Search/limit``: those that wait first, and then the latest first. A
+/// submission that was granted several purchases is a hit with each.
 public struct SearchResult: Hashable, Sendable {
     /// A submission, and which of its ids the word is.
     public struct Hit: Hashable, Sendable {

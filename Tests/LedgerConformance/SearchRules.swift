@@ -43,6 +43,16 @@ extension LedgerConformance {
             try expect(result.hasMore, "more are said to exist")
             try expect(try !subject.ledger.find("player-1", limit: 4).hasMore, "no more are said to exist")
         },
+        ConformanceRule("A submission that waits is found before all later ones that are decided") { subject in
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("old", offset: 1)))
+            for number in 2...5 {
+                let submission = Samples.submission(SubmissionID("f\(number)"), offset: Int64(number))
+                try subject.write(Samples.fail(submission, at: Int64(number)))
+            }
+            let result = try subject.ledger.find("player-1", limit: 2)
+            try expect(result.hits.map(\.row.claimant.submissionID), ["old", "f5"], "hits")
+        },
         ConformanceRule("What is owed stands beside each hit, of its own environment and submission") { subject in
             try subject.own()
             try subject.write(

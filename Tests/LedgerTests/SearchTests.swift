@@ -7,10 +7,10 @@ import Testing
 struct SearchTests {
     private static func row(
         _ sequence: Int64, _ id: SubmissionID, user: UserID = "u", order: OrderID? = nil, at milliseconds: Int64 = 0,
-        transaction: TransactionID = "5", original: TransactionID? = nil
+        transaction: TransactionID = "5", original: TransactionID? = nil, state: SubmissionState = .granted
     ) -> SubmissionRow {
         SubmissionRow(
-            sequence: sequence, state: .granted,
+            sequence: sequence, state: state,
             claimant: Claimant(
                 submissionID: id, userID: user, bundleID: "app", orderID: order, traceparent: nil),
             origin: Origin(topic: "t", partition: 0, offset: sequence),
@@ -38,6 +38,14 @@ struct SearchTests {
         #expect(result.hits.map(\.row) == [late, early])
         #expect(result.hits.map(\.meanings) == [[.user], [.submission, .order]])
         #expect(!result.hasMore)
+    }
+
+    @Test("has those that wait before all others, however old they are", arguments: [SubmissionState.held, .retrying])
+    func waiting(state: SubmissionState) {
+        let search = Search("u", limit: 2)
+        let old = Self.row(1, "s", state: state)
+        let result = search.result([[old], (2...4).map { Self.row($0, "s", at: $0) }])
+        #expect(result.hits.map(\.row.sequence) == [1, 4] && result.hasMore)
     }
 
     @Test("tells a transaction from an original one")
