@@ -156,8 +156,8 @@ extension HoldCause {
             "Apple's word contradicts the apps file: compare the product's type and items with App Store Connect, "
                 + "correct the file if it is wrong, and send SIGHUP"
         case .accountTokenMissing:
-            "let the backend submit it again with appAccountToken, under a new id; or say accountToken: ignore, which "
-                + "grants it to whoever submitted it"
+            "let the backend submit it again with appAccountToken, for the same orderId, under a new id; or say "
+                + "accountToken: ignore, which grants it to whoever submitted it"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
         case .laterVersion:
             "a later version wrote rows that it depends on: run that version again; it goes on by itself"

@@ -137,6 +137,8 @@ struct SubmissionWordsTests {
         #expect(
             text.hasPrefix(
                 "Neither granted nor refused: it waits for our side. The detail. To do: \(cause.remedy)."))
+        // A claim without the order is granted for none, and answers the held one: its order would get no event.
+        #expect(!text.contains("submit it again") || text.contains("for the same orderId"))
         let isTimeOfUse = ![.endsWorkers, .accountTokenMissing, .advancedCommerce, .partialRefund].contains(cause)
         #expect(text.contains("Then it goes on by itself: it is tried again \(Self.next).") == isTimeOfUse)
         #expect(text.hasSuffix(Self.safe) == (cause != .noDecision))
