@@ -12,8 +12,9 @@ final class AppMetrics: Sendable {
 
     static let finished = CounterDeclaration(
         "grantor_submissions_finished_total",
-        help: "Submissions that got their last outcome from a worker, once each: granted, answered by another's grant, "
-            + "failed; and records that went to quarantine. It does not count what an operator gives up.",
+        help:
+            "Submissions that got their last outcome from a worker: granted, answered by another's grant, failed; and "
+            + "records that went to quarantine. One sent again counts again. What an operator gives up does not.",
         labels: ["app", "outcome"])
     static let waiting = GaugeDeclaration(
         "grantor_submissions_waiting", help: "Submissions that wait in the ledger, of all workers.",

@@ -23,7 +23,9 @@ extension WorkerMetrics {
         help: "Claimed purchases that were left out beside others that are granted, or were before, by reason.",
         labels: ["reason"])
     static let failures = CounterDeclaration(
-        "grantor_submissions_failed_total", help: "Submissions that failed, by reason.", labels: ["reason"])
+        "grantor_submissions_failed_total",
+        help: "Submissions that failed, by reason. One that is sent again counts again.",
+        labels: ["reason"])
     static let waits = CounterDeclaration(
         "grantor_waits_total",
         help: "Times that a submission began or went on to wait in the ledger, by cause.", labels: ["state", "cause"])
