@@ -288,6 +288,12 @@ struct CheckCommandTests {
                 "grants of com.example.game wait untold for an inventory service that the apps file does not name"))
     }
 
+    @Test("No more owed rows are named than were counted", arguments: [(1_000, "1000"), (1_001, "more than 1000")])
+    func manyOwed(rows: Int, words: String) throws {
+        grantor.ledger.owe(Array(repeating: FixedLedger.owed(.publish), count: rows))
+        #expect(grantor("check").output.contains("\(FixedLedger.id), \(words) owed"))
+    }
+
     @Test("A configuration that is refused is not checked further")
     func refused() {
         var grantor = grantor
