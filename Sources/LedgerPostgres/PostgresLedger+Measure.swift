@@ -51,7 +51,7 @@ extension PostgresLedger {
             retries.setting, waits.statement, later.statement, held.statement, outbox.setting, events.statement,
             calls.statement,
         ])
-        var waiting = waits.read(results[1])
+        var (waiting, groups) = (waits.read(results[1]), held.read(results[3]))
         let owed = events.read(results[5])
         var owedCalls = calls.read(results[6])
         // Few rows among many may be on none of the pages. Their presence counts: else nobody asks for them.
@@ -59,6 +59,10 @@ extension PostgresLedger {
             for endpoint in try endpointsThatWait() where waiting.endpoints[endpoint] == nil {
                 waiting.endpoints[endpoint] = (1, nil)
             }
+            // A group that came and went with the pages would be told as new each time.
+            let first = try connection.ask(retries.firstHeld)
+            let isAll = first.reduce(0) { $0 + $1.rows } < SampledTable.mostHeld
+            groups = isAll ? first : groups + first.filter { one in !groups.contains { $0.group == one.group } }
         }
         if !outbox.isWhole {
             for target in try targetsThatAreOwed() where !owedCalls.contains(where: { $0.target == target }) {
@@ -67,7 +71,7 @@ extension PostgresLedger {
         }
         if max(waiting.last, owed.last) > now.milliseconds + longestDelayMilliseconds { try cap(now: now) }
         return LedgerMeasure(
-            retries: waiting.apps, waiting: waiting.byEndpoint, held: held.read(results[3]),
+            retries: waiting.apps, waiting: waiting.byEndpoint, held: groups,
             calls: owedCalls.compactMap { calls in
                 OutboxTarget(text: calls.target).flatMap {
                     LedgerMeasure.Calls(of: $0, rows: calls.rows, refused: calls.refused, oldest: calls.oldest)

@@ -80,14 +80,14 @@ struct MeasureTests {
                 PostgresStatement(
                     """
                     SELECT string_agg(column_name, ', ') FROM information_schema.columns WHERE table_name = 'retries'
-                        AND column_name NOT IN ('sequence', 'digest', 'endpoint')
+                        AND column_name NOT IN ('sequence', 'digest', 'app', 'endpoint')
                     """)
             ).first?.text(0) ?? ""
         try copies.script(
             """
-            INSERT INTO retries (\(columns), digest, endpoint)
-                SELECT \(columns), sha256(n::text::bytea),
-                    CASE n WHEN 1 THEN NULL WHEN 2 THEN 'server_api/sandbox/app' ELSE endpoint END
+            INSERT INTO retries (\(columns), digest, app, endpoint)
+                SELECT \(columns), sha256(n::text::bytea), CASE WHEN n % 500 = 1 THEN 'held.' || n ELSE app END,
+                    CASE WHEN n % 500 = 1 THEN NULL WHEN n = 2 THEN 'server_api/sandbox/app' ELSE endpoint END
                 FROM retries, generate_series(1, 10000) AS n;
             INSERT INTO outbox (due_at, owed_since, key, step, target)
                 SELECT 5, 5, 'k' || n, CASE WHEN n < 4 THEN 'publish' ELSE 'call' END,
@@ -99,11 +99,20 @@ struct MeasureTests {
         let rows = Dictionary(uniqueKeysWithValues: measure.waiting.map { ($0.endpoint, $0.rows) })
         #expect((5_000...15_000).contains(rows[Samples.endpoint] ?? 0), "\(rows)")
         #expect(Set(rows.keys) == [nil, Samples.endpoint, Endpoint(.serverAPI, .sandbox, key: "app")])
+        let held = Set(stride(from: 1, to: 10_000, by: 500).map { BundleID("held.\($0)") })
+        #expect(Set(measure.held.map(\.group.bundleID)) == held, "they are few, and all are counted")
+        #expect(measure.held.allSatisfy { $0.rows == 1 }, "\(measure.held)")
         #expect(Set(measure.calls.map(\.bundleID)) == ["com.example.rare", "com.example.game"])
         #expect((5_000...15_000).contains(measure.outboxRows), "\(measure.outboxRows)")
         #expect(measure.outboxAge == measure.takenAt.milliseconds - 5, "events are few, and all are counted")
-        try copies.script("DELETE FROM retries WHERE endpoint IS NOT NULL; DELETE FROM outbox WHERE key <> 'k5'")
+        // Of many a part is counted, beside those that are due first.
+        try copies.script("UPDATE retries SET endpoint = NULL, due_at = due_at + 9 WHERE endpoint IS NOT NULL")
+        let many = try ledger.measure(as: Samples.worker).held
+        #expect(held.isSubset(of: many.map(\.group.bundleID)) && many.count == held.count + 1)
+        #expect((5_000...15_000).contains(many.first { $0.group.bundleID == Samples.app }?.rows ?? 0), "\(many)")
+        try copies.script("DELETE FROM retries WHERE app NOT LIKE 'held.%'; DELETE FROM outbox WHERE key <> 'k5'")
         let drained = try ledger.measure(as: Samples.worker)
-        #expect(drained.waiting.map(\.rows) == [1] && drained.outboxRows == 1, "the pages are there, and nearly empty")
+        #expect(drained.waiting.map(\.rows) == [held.count], "the pages are there, and nearly empty")
+        #expect(drained.outboxRows == 1)
     }
 }

@@ -83,7 +83,24 @@ struct SampledTable {
     }
 
     /// Held rows by group, from rows of the groups' details.
-    var held: PostgresQuestion<[LedgerMeasure.Held]> {
+    var held: PostgresQuestion<[LedgerMeasure.Held]> { held(in: source, whole) }
+
+    /// Most rows of ``firstHeld``.
+    static let mostHeld = 10_000
+
+    /// The same of the held rows that are due first, by their index: mostly of all, because few wait for a person.
+    var firstHeld: PostgresQuestion<[LedgerMeasure.Held]> {
+        held(
+            in: """
+                (SELECT app, cause, detail, received_at, endpoint FROM retries WHERE endpoint IS NULL
+                ORDER BY due_at, sequence LIMIT \(Self.mostHeld)) AS first
+                """
+        ) { Int($0) }
+    }
+
+    private func held(
+        in source: String, _ whole: @escaping (Int64) -> Int
+    ) -> PostgresQuestion<[LedgerMeasure.Held]> {
         let statement = PostgresStatement(
             """
             SELECT app, cause, detail, whole, oldest FROM (
