@@ -78,12 +78,21 @@ enum EventsCommand {
         }
         progress.end()
         if scope.namesAnID, told.isEmpty, start == nil {
-            throw CommandFailure(.failed, "the ledger has no decided row of this user or submission")
+            throw CommandFailure(.failed, try nothing(of: scope, in: session))
         }
         try context.output(
             arguments.format(context).render(json: told.json(isPublished: publisher != nil, last: walk.place)) { _ in
                 told.text(isPublished: publisher != nil, perSecond: pace)
             })
+    }
+
+    /// Why an id has no event. Grants of another system have none, and the walk does not find them.
+    private static func nothing(of scope: EventScope, in session: LedgerSession) throws(CommandFailure) -> String {
+        let query = GrantQuery(bundleID: scope.bundleID, userID: scope.userID, submissionID: scope.submissionID)
+        let grants = try session { ledger throws(LedgerError) in try ledger.grants(query) }
+        return grants.contains { $0.grant.isImported }
+            ? "another system granted what the ledger has of this user or submission, so no event told of it"
+            : "the ledger has no decided row of this user or submission"
     }
 
     /// Ends the command where these settings name another group, cluster or topics than the ledger's: consumers would

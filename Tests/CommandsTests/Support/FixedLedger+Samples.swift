@@ -29,6 +29,18 @@ extension FixedLedger {
             grantedAt: time, attempts: 1, format: .current, passedOver: passedOver)
     }
 
+    /// Another system granted it.
+    static var imported: Grant {
+        let purchase = Purchase(
+            transactionID: "1000009", originalTransactionID: "1000009", webOrderLineItemID: nil,
+            productID: "com.example.game.gems100", quantity: 1, environment: .production, purchasedAt: time,
+            expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil,
+            payment: nil, offer: nil)
+        return Grant(
+            imported: purchase, type: .consumable, to: claimant("import:1000009"), grantedAt: time, line: 1,
+            of: "file")
+    }
+
     static var failure: Failure {
         Failure(
             claimant: claimant("failed"), reason: "unknown_product", detail: "The catalogue has no such product.",

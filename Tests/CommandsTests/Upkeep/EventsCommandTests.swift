@@ -60,6 +60,18 @@ struct EventsCommandTests {
         #expect(action.note.reason == "events granted and failed of one submission: lost")
     }
 
+    @Test("A user whose purchases another system granted is told as one who has no events")
+    func imported() throws {
+        _ = try grantor.ledger.add(imported: [FixedLedger.imported], isTrial: false)
+        for id in ["--user u-1", "--submission import:1000009"] {
+            let result = grantor("events republish \(id)")
+            #expect(result.status == .failed)
+            #expect(result.errors.contains("another system granted what the ledger has of this user or submission"))
+        }
+        let unknown = grantor("events republish --user u-2")
+        #expect(unknown.errors.contains("the ledger has no decided row of this user or submission"))
+    }
+
     @Test("With --apply the same bytes go out, and who did it stands in the ledger")
     func applied() throws {
         let result = grantor("events republish --app com.example.game \(Self.apply)")
