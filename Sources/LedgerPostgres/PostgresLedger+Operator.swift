@@ -12,10 +12,13 @@ extension PostgresLedger: LedgerOperator {
 
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         try read { (_) throws(PostgresFailure) in
+            let partitions = connection.partitions.all
             let question = keys.isEmpty ? nil : records(of: keys)
             // All in one round trip, and what is owed in another.
-            let (found, lists) = try lists(searches.flatMap(\.queries), with: question?.statements ?? [])
-            var (records, results) = (question?.read(found) ?? [], SearchResults(of: searches, in: lists))
+            let (found, lists) = try lists(
+                searches.flatMap(\.queries), with: [partitions.statement] + (question?.statements ?? []))
+            var records = question?.read(Array(found.dropFirst())) ?? []
+            var results = SearchResults(of: searches, in: lists)
             let owable = zip(keys, records).map { key, record in
                 OutboxColumns.keys(
                     of: key, grants: record.grants.reversed().map(\.grant), answer: record.answer,
@@ -25,7 +28,7 @@ extension PostgresLedger: LedgerOperator {
             let owedByKey = Dictionary(owed.map { ($0.key, $0) }) { first, _ in first }
             for (place, keys) in owable.enumerated() { records[place].owed = keys.compactMap { owedByKey[$0] } }
             results.add(owed)
-            return LedgerLook(records: records, results: results.all)
+            return LedgerLook(records: records, results: results.all, partitions: partitions.read(found[0]))
         }
     }
 
@@ -116,7 +119,7 @@ extension PostgresLedger: LedgerOperator {
     }
 
     public func partitions() throws(LedgerError) -> [PartitionRow] {
-        try read { (_) throws(PostgresFailure) in try connection.partitions.all() }
+        try read { (_) throws(PostgresFailure) in try connection.ask(connection.partitions.all) }
     }
 
     public func workers() throws(LedgerError) -> [WorkerRow] {

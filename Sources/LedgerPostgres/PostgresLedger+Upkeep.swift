@@ -85,7 +85,7 @@ extension PostgresLedger {
         } owed: { keys throws(PostgresFailure) in
             try connection.outbox.rows(keys)
         } partitions: { () throws(PostgresFailure) in
-            try connection.partitions.all()
+            try connection.ask(connection.partitions.all)
         } actions: { keys throws(PostgresFailure) in
             try connection.actions.count(keys)
         }

@@ -21,7 +21,7 @@ extension SQLiteLedger: LedgerOperator {
             for key in keys { records.append(try record(of: key)) }
             var results = SearchResults(of: searches, in: try lists(searches.flatMap(\.queries)))
             results.add(try database.outbox.rows(Array(results.owable)))
-            return LedgerLook(records: records, results: results.all)
+            return LedgerLook(records: records, results: results.all, partitions: try database.partitions.all())
         }
     }
 

@@ -53,6 +53,17 @@ extension LedgerConformance {
             let result = try subject.ledger.find("player-1", limit: 2)
             try expect(result.hits.map(\.row.claimant.submissionID), ["old", "f5"], "hits")
         },
+        ConformanceRule("A look says how far workers are, also where it finds nothing") { subject in
+            try subject.own()
+            let partitions = try subject.ledger.partitions()
+            try expect(!partitions.isEmpty, "partitions")
+            let key = SubmissionKey(bundleID: Samples.app, submissionID: "nobody")
+            for (keys, words) in [([], []), ([key], []), ([key], [Search("nobody", limit: 1)])]
+                as [([SubmissionKey], [Search])]
+            {
+                try expect(try subject.ledger.look(at: keys, for: words).partitions, partitions, "\(keys) \(words)")
+            }
+        },
         ConformanceRule("What is owed stands beside each hit, of its own environment and submission") { subject in
             try subject.own()
             try subject.write(

@@ -139,17 +139,18 @@ struct APIHandler: RequestHandler {
         let look = try ledger.look(at: submissions, for: words)
         let records = Dictionary(zip(submissions, look.records)) { first, _ in first }
         let results = Dictionary(zip(words, look.results)) { first, _ in first }
+        let checkpoints = Checkpoints(look.partitions)
         return requests.map { request in
             switch request {
             case .submission(let key):
                 var answer = SubmissionAnswer()
                 // Without operators' actions: they have operators' names.
-                if let record = records[key] { answer.add(record, of: key, actions: nil) }
+                if let record = records[key] { answer.add(record, of: key, actions: nil, checkpoints) }
                 guard !answer.reports.isEmpty || answer.later > 0 else { return .failure(.unknownSubmission) }
                 return .success(APIReply.json(200, answer.json(mostGrants: mostGrants, mostWaiting: mostWaiting)))
             case .find(let word, let limit):
                 let search = Search(word, limit: limit)
-                return .success(APIReply.json(200, (results[search] ?? search.result([])).json))
+                return .success(APIReply.json(200, (results[search] ?? search.result([])).json(checkpoints)))
             }
         }
     }

@@ -25,26 +25,27 @@ enum FindCommand {
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let (word, limit) = (try arguments[word], try arguments[CommonOptions.limit])
-        // How far workers are is looked at first: a record that one ends meanwhile is in the ledger then.
-        let (rows, result) = try arguments.ledger(context) { ledger throws(LedgerError) in
-            (try ledger.partitions(), try ledger.find(word, limit: limit))
+        let search = Search(word, limit: limit)
+        let look = try arguments.ledger(context) { ledger throws(LedgerError) in
+            try ledger.look(at: [], for: [search])
         }
+        let (result, checkpoints) = (look.results.first ?? search.result([]), Checkpoints(look.partitions))
         let now = context.now()
         // A user or an order may have bought again. Other ids are of one purchase, which the ledger has.
         guard result.hits.isEmpty || result.isOfSeveral else {
             return try context.output(
-                arguments.format(context).render(json: result.json) { width in
-                    result.text(Checkpoints(rows), now: now, width: width)
+                arguments.format(context).render(json: result.json(checkpoints)) { width in
+                    result.text(checkpoints, now: now, width: width)
                 })
         }
-        guard !Search(word, limit: limit).queries.isEmpty else {
-            try context.output(arguments.format(context).render(json: result.json) { _ in "" })
+        guard !search.queries.isEmpty else {
+            try context.output(arguments.format(context).render(json: result.json(checkpoints)) { _ in "" })
             throw Self.failure(word, ": an id has 1 to \(Search.mostBytes) bytes")
         }
-        let topics = try Topics.look(word, limit: limit, rows, beside: result, arguments, context)
+        let topics = try Topics.look(word, limit: limit, look.partitions, beside: result, arguments, context)
         try context.output(
-            arguments.format(context).render(json: topics.json(result)) { width in
-                let found = result.hits.isEmpty ? "" : result.text(Checkpoints(rows), now: now, width: width)
+            arguments.format(context).render(json: topics.json(result, checkpoints)) { width in
+                let found = result.hits.isEmpty ? "" : result.text(checkpoints, now: now, width: width)
                 return found + topics.text(word, width: width, besideHits: !result.hits.isEmpty)
             })
         if result.hits.isEmpty, let end = topics.end { throw Self.failure(word, end) }
@@ -88,8 +89,9 @@ enum FindCommand {
             return Topics(search: search, causes: causes)
         }
 
-        func json(_ result: SearchResult) -> JSONOutput {
-            guard case .object(var members) = result.json else { return result.json }
+        func json(_ result: SearchResult, _ checkpoints: Checkpoints) -> JSONOutput {
+            let json = result.json(checkpoints)
+            guard case .object(var members) = json else { return json }
             if let search {
                 members["onTopics"] = search.json
                 members["hasMore"] = .truth(result.hasMore || search.hasMore)
@@ -128,11 +130,12 @@ extension SearchResult {
         hits.contains { $0.meanings.contains(.user) || $0.meanings.contains(.order) }
     }
 
-    var json: JSONOutput {
+    func json(_ checkpoints: Checkpoints) -> JSONOutput {
         let found = hits.map { hit in
             let own: [String: JSONOutput] = [
                 "foundAs": .list(hit.meanings.map { .word($0) }),
                 "owed": .list(hit.owed.map { OwedReport(row: $0).json }),
+                "isUnpassed": hit.row.state.isWaiting ? .absent : .truth(checkpoints.isUnpassed(hit.row.origin)),
             ]
             return JSONOutput.object(hit.row.members.merging(own) { member, _ in member })
         }

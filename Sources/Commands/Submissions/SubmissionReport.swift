@@ -8,12 +8,12 @@ struct SubmissionReport: Sendable {
     let record: SubmissionRecord
     /// In order; on all submissions of the id. Nil where nobody asked for them.
     let actions: [OperatorAction]?
-    /// As they were before the rows were read.
-    var checkpoints = Checkpoints([])
+    /// As of the moment at which the rows were read.
+    let checkpoints: Checkpoints
 
     /// The ledger's rows of one id, by user: two users with one id have a submission each.
     static func all(
-        _ key: SubmissionKey, _ record: SubmissionRecord, actions: [OperatorAction]?
+        _ key: SubmissionKey, _ record: SubmissionRecord, actions: [OperatorAction]?, _ checkpoints: Checkpoints
     ) -> [SubmissionReport] {
         let answered = record.answer?.claimant.userID
         var users: [UserID] = []
@@ -37,7 +37,7 @@ struct SubmissionReport: Sendable {
                 }
             }
             let own = SubmissionRecord(grants: grants, answer: answer, waiting: waiting, owed: owed, later: 0)
-            return SubmissionReport(key: key, user: user, record: own, actions: actions)
+            return SubmissionReport(key: key, user: user, record: own, actions: actions, checkpoints: checkpoints)
         }
     }
 
@@ -66,10 +66,8 @@ struct SubmissionReport: Sendable {
     }
 
     private var isUnpassed: Bool {
-        if case .repeated(let repeated) = record.answer, record.grants.isEmpty {
-            return checkpoints.isUnpassed(repeated.origin)
-        }
-        return record.grants.contains { checkpoints.isUnpassed($0.grant.origin) }
+        guard record.grants.isEmpty else { return record.grants.contains { checkpoints.isUnpassed($0.grant.origin) } }
+        return record.answer.map { checkpoints.isUnpassed($0.origin) } ?? false
     }
 
     /// For people. Nothing is cut, whatever the terminal's width: ids are there to be copied.
@@ -159,7 +157,7 @@ extension SubmissionReport {
         let moreWaiting = record.waiting.count - mostWaiting
         var members: [String: JSONOutput] = [
             "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "userId": .id(user),
-            "state": .word(state),
+            "state": .word(state), "isUnpassed": state.isWaiting ? .absent : .truth(isUnpassed),
             "grants": .list(record.grants.prefix(mostGrants).map(\.grant.json)),
             "moreGrants": more > 0 ? .count(more) : .absent,
             "waiting": .list(record.waiting.prefix(mostWaiting).map { WaitingReport(row: $0).json }),

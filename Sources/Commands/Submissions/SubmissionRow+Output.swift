@@ -24,7 +24,7 @@ extension SubmissionRow {
 
     /// - Parameters:
     ///   - owed: The rows that the outbox has of it.
-    ///   - checkpoints: As they were before this row was read.
+    ///   - checkpoints: As of the moment at which this row was read.
     func words(owed: [OutboxRow], _ checkpoints: Checkpoints, now: Timestamp) -> SubmissionWords {
         SubmissionWords(
             state: state, isImported: isImported, isTest: decidedAt != nil && environment == .sandbox,
@@ -46,6 +46,8 @@ extension SubmissionRow {
             "attempts": state == .repeated ? .absent : .count(attempts), "receivedAt": .time(receivedAt),
             "decidedAt": .time(decidedAt), "dueAt": .time(dueAt),
             "isLeased": dueAt == nil ? .absent : .truth(isLeased), "origin": origin.json,
+            "passedOver": .list([passedOver].compactMap { $0?.json }),
+            "isImported": state == .granted ? .truth(isImported) : .absent,
         ]
     }
 }

@@ -279,15 +279,10 @@ struct SubmissionAnswer: Sendable {
     var later = 0
 
     mutating func add(
-        _ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?,
-        _ checkpoints: Checkpoints = Checkpoints([])
+        _ record: SubmissionRecord, of key: SubmissionKey, actions: [OperatorAction]?, _ checkpoints: Checkpoints
     ) {
         later += record.later
-        reports += SubmissionReport.all(key, record, actions: actions).map { report in
-            var report = report
-            report.checkpoints = checkpoints
-            return report
-        }
+        reports += SubmissionReport.all(key, record, actions: actions, checkpoints)
     }
 
     var json: JSONOutput { json(mostGrants: .max, mostWaiting: .max) }
@@ -330,10 +325,10 @@ extension LedgerOperator {
 
     func answer(_ id: SubmissionID, of apps: [BundleID]) throws(LedgerError) -> SubmissionAnswer {
         var answer = SubmissionAnswer()
-        // How far workers are is looked at first: a record that one ends meanwhile may still look unpassed.
-        let checkpoints = Checkpoints(try partitions())
         let keys = apps.map { SubmissionKey(bundleID: $0, submissionID: id) }
-        for (key, record) in zip(keys, try records(of: keys)) {
+        let look = try look(at: keys, for: [])
+        let checkpoints = Checkpoints(look.partitions)
+        for (key, record) in zip(keys, look.records) {
             answer.add(record, of: key, actions: try actions(on: key), checkpoints)
         }
         return answer

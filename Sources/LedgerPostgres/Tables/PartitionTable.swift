@@ -275,9 +275,10 @@ struct PartitionTable {
         return .passed
     }
 
-    func all() throws(PostgresFailure) -> [PartitionRow] {
-        let statement = PostgresStatement("\(Self.selection) WHERE NOT \(PartitionColumns.isRefused) \(Self.order)")
-        return try connection.run(statement).rows.map { PartitionColumns.row($0) }
+    var all: PostgresQuestion<[PartitionRow]> {
+        PostgresQuestion(
+            PostgresStatement("\(Self.selection) WHERE NOT \(PartitionColumns.isRefused) \(Self.order)")
+        ) { $0.rows.map { PartitionColumns.row($0) } }
     }
 }
 

@@ -32,6 +32,18 @@ struct APIHandlerTests {
         #expect(try Self.text(reply) == Self.text(found))
     }
 
+    @Test("An outcome whose event may be on its way is told as one, until workers are through with its record")
+    func unpassed() throws {
+        let stage = try APIStage()
+        for target in [Self.granted, "/v1/find?word=1000007"] {
+            stage.ledger.complete(to: 173)
+            #expect(try stage.reply(target).body.contains("\"isUnpassed\" : true"))
+            stage.ledger.complete(to: 174)
+            let body = try stage.reply(target).body
+            #expect(body.contains("\"isUnpassed\" : false") && !body.contains("\"isUnpassed\" : true"))
+        }
+    }
+
     private static func text(_ members: [String: Any]) throws -> String {
         String(decoding: try JSONSerialization.data(withJSONObject: members, options: .sortedKeys), as: UTF8.self)
     }

@@ -47,10 +47,12 @@ struct OpenAPITests {
                 owed: [FixedLedger.owed(.publish)]),
             FixedLedger.record(answer: repeated, owed: [FixedLedger.owed(.call)]),
         ]
-        let reports = records.flatMap { SubmissionReport.all(key, $0, actions: nil) }
+        let reports = records.flatMap { SubmissionReport.all(key, $0, actions: nil, Checkpoints([])) }
         let json = SubmissionAnswer(reports: reports, later: 2).json(mostGrants: 1, mostWaiting: 1)
         #expect(json.text.contains("\"moreGrants\" : 1") && json.text.contains("\"moreWaiting\" : 1"))
         try check(json.text, "Submissions")
+        let hit = SubmissionRow(GrantRow(sequence: 1, grant: grant))
+        try check(Search("granted", limit: 1).result([[hit]]).json(Checkpoints([])).text, "Found")
     }
 
     @Test("Refusals have the one form of errors, and each status is described")

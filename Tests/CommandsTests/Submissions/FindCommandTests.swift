@@ -35,8 +35,10 @@ struct FindCommandTests {
         for line in ["find u-1", "submissions show granted --app com.example.game"] {
             grantor.ledger.complete(to: 173)
             #expect(grantor(line).output.contains(said))
+            #expect(grantor(line + " --json").output.contains("\"isUnpassed\" : true"))
             grantor.ledger.complete(to: 174)
             #expect(!grantor(line).output.contains(words))
+            #expect(grantor(line + " --json").output.contains("\"isUnpassed\" : false"))
         }
     }
 
@@ -100,6 +102,15 @@ struct FindCommandTests {
         let output = grantor("find 1000007 --json").output
         #expect(output.contains("\"foundAs\" : [\n        \"transaction\"\n      ]"))
         #expect(output.contains("\"submissionId\" : \"s-7\""))
+    }
+
+    @Test("A row as JSON has what its sentences say: whether it was imported, and what was passed over")
+    func rowMembers() {
+        let passedOver = PassedOver([PassedOver.Entry("99", "com.example.new", .productNotConfigured)])
+        func json(_ grant: Grant) -> String { SubmissionRow(GrantRow(sequence: 1, grant: grant)).json.text }
+        let granted = json(FixedLedger.grant(passingOver: passedOver))
+        #expect(granted.contains("\"isImported\" : false") && granted.contains("\"transactionId\" : \"99\""))
+        #expect(json(FixedLedger.imported).contains("\"isImported\" : true"))
     }
 
     @Test("A word that nothing has ends with 1, and in one line")

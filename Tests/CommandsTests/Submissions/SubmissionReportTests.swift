@@ -8,12 +8,13 @@ import Testing
 struct SubmissionReportTests {
     private func report(
         grants: [Grant] = [], answer: Answer? = nil, waiting: [RetryRow] = [], owed: [OutboxRow] = [],
-        id: SubmissionID = "s-1"
+        id: SubmissionID = "s-1", _ checkpoints: Checkpoints = Checkpoints([])
     ) throws -> SubmissionReport {
         try #require(
             SubmissionReport.all(
                 SubmissionKey(bundleID: "com.example.game", submissionID: id),
-                FixedLedger.record(grants: grants, answer: answer, waiting: waiting, owed: owed), actions: []
+                FixedLedger.record(grants: grants, answer: answer, waiting: waiting, owed: owed), actions: [],
+                checkpoints
             ).first)
     }
 
@@ -30,10 +31,29 @@ struct SubmissionReportTests {
         #expect(try report(answer: failed, waiting: [FixedLedger.waiting]).state == .retrying)
     }
 
+    @Test("JSON says whether an outcome's event may be on its way, and nothing of the kind of what waits")
+    func unpassed() throws {
+        func member(_ next: Int64, _ answer: Answer?, _ grants: [Grant], _ waiting: [RetryRow] = []) throws -> String? {
+            let row = PartitionRow(partition: FixedLedger.origin.topicPartition, next: next, owner: nil, starts: 0)
+            let report = try report(grants: grants, answer: answer, waiting: waiting, Checkpoints([row]))
+            return report.json().text.firstMatch(of: /"isUnpassed" : (\w+)/).map { String($0.1) }
+        }
+        let failed = Answer.failed(FixedLedger.failure)
+        let repeated = Answer.repeated(
+            Repeat(
+                claimant: FixedLedger.claimant("s-2"), grant: FixedLedger.grant().reference, origin: FixedLedger.origin,
+                answeredAt: FixedLedger.time, passedOver: nil))
+        for (answer, grants) in [(nil, [FixedLedger.grant()]), (repeated, []), (failed, [])] as [(Answer?, [Grant])] {
+            #expect(try member(173, answer, grants) == "true")
+            #expect(try member(174, answer, grants) == "false")
+        }
+        #expect(try member(173, failed, [], [FixedLedger.waiting]) == nil)
+    }
+
     @Test("A submission without a row is none")
     func unknown() {
         let key = SubmissionKey(bundleID: "a", submissionID: "s")
-        #expect(SubmissionReport.all(key, FixedLedger.record(), actions: []).isEmpty)
+        #expect(SubmissionReport.all(key, FixedLedger.record(), actions: [], Checkpoints([])).isEmpty)
     }
 
     @Test("Two users with one id have a submission each")
@@ -49,7 +69,7 @@ struct SubmissionReportTests {
         let record = FixedLedger.record(
             grants: [FixedLedger.grant()], waiting: [row], owed: [FixedLedger.owed(.publish)])
         let key = SubmissionKey(bundleID: "com.example.game", submissionID: "retrying")
-        let reports = SubmissionReport.all(key, record, actions: [])
+        let reports = SubmissionReport.all(key, record, actions: [], Checkpoints([]))
         #expect(reports.map(\.user) == ["u-1", "u-2"])
         #expect(reports.map(\.state) == [.granted, .retrying])
         #expect(reports.map(\.record.owed.count) == [1, 0])

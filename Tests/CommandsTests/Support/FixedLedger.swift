@@ -64,7 +64,7 @@ final class FixedLedger: LedgerOperator, Sendable {
         for key in keys { records.append(try record(of: key)) }
         var results = SearchResults(of: searches, in: try submissions(searches.flatMap(\.queries)))
         results.add(try owed(Array(results.owable)))
-        return LedgerLook(records: records, results: results.all)
+        return LedgerLook(records: records, results: results.all, partitions: try partitions())
     }
 
     private func record(of key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
