@@ -75,8 +75,13 @@ enum AuditCommand {
             // A failed repair takes nothing back of what was found.
             let isBroken = report.verdict == .broken
             let end = isBroken ? .failed : failure.status == .failed ? ExitStatus.incomplete : failure.status
-            let done = repaired.map { "only \($0.of("event was", "events were")) put into the outbox" }
-            throw CommandFailure(end, "\(done ?? "nothing was repaired"): \(failure.message ?? "")")
+            let done = repaired.map { "\($0.of("event was", "events were")) put into the outbox" }
+            // A ledger that gave no answer may have done more.
+            let words =
+                failure.status == .failed
+                ? [done, failure.message].compactMap(\.self).joined(separator: "; then ")
+                : "\(done.map { "only \($0)" } ?? "nothing was repaired"): \(failure.message ?? "")"
+            throw CommandFailure(end, words)
         }
         if report.verdict == .holds { try file?.write(ledger: id, .init(next: report.next, judged: report.judged)) }
         if let end = output.end { throw end }
@@ -133,7 +138,7 @@ enum AuditCommand {
         }
         let untold = report.inconsistencies.compactMap(\.mend)
         guard !untold.isEmpty else { return }
-        try arguments.ledger(context) { ledger throws(LedgerError) in
+        try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
             for start in stride(from: 0, to: untold.count, by: mostAtOnce) {
                 let part = untold[start...].prefix(mostAtOnce)
                 _ = try ledger.repair(Array(part), note)

@@ -7,12 +7,19 @@ import Worker
 
 extension LedgerError {
     /// The end of a command that a ledger failed.
-    var failure: CommandFailure {
+    var failure: CommandFailure { failure(ofChange: false) }
+
+    /// - Parameter ofChange: Whether the call was to change the ledger. Without its answer nobody knows whether it has.
+    func failure(ofChange: Bool) -> CommandFailure {
         switch self {
         case .unavailable(let detail), .disconnected(let detail):
-            CommandFailure(.failed, "the ledger does not do it now: \(PrintableText.singleLine(detail))")
+            let words =
+                ofChange
+                ? "no answer came: it may be done or not; look before you call again"
+                : "the ledger does not do it now"
+            return CommandFailure(.failed, "\(words): \(PrintableText.singleLine(detail))")
         case .unusable(let detail):
-            CommandFailure(.configuration, "the ledger cannot be used: \(PrintableText.singleLine(detail))")
+            return CommandFailure(.configuration, "the ledger cannot be used: \(PrintableText.singleLine(detail))")
         }
     }
 }

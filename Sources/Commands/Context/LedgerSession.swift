@@ -36,11 +36,12 @@ struct LedgerSession {
 
     init(_ ledger: any LedgerOperator) { self.ledger = ledger }
 
+    /// - Parameter changes: Whether the question is to change the ledger.
     /// - Throws: the end of the command.
     func callAsFunction<Answer>(
-        _ question: (any LedgerOperator) throws(LedgerError) -> Answer
+        changes: Bool = false, _ question: (any LedgerOperator) throws(LedgerError) -> Answer
     ) throws(CommandFailure) -> Answer {
-        do throws(LedgerError) { return try question(ledger) } catch { throw error.failure }
+        do throws(LedgerError) { return try question(ledger) } catch { throw error.failure(ofChange: changes) }
     }
 }
 
@@ -55,7 +56,9 @@ extension ParsedArguments {
     }
 
     /// Puts one question to the configured ledger.
+    /// - Parameter changes: Whether the question is to change the ledger.
     func ledger<Answer>(
-        _ context: CommandContext, _ question: (any LedgerOperator) throws(LedgerError) -> Answer
-    ) throws(CommandFailure) -> Answer { try session(context)(question) }
+        _ context: CommandContext, changes: Bool = false,
+        _ question: (any LedgerOperator) throws(LedgerError) -> Answer
+    ) throws(CommandFailure) -> Answer { try session(context)(changes: changes, question) }
 }

@@ -67,7 +67,7 @@ enum LedgerCommand {
             throw CommandFailure(
                 .failed, "the group \(group.name) has no committed offsets: workers start with this ledger as it is")
         }
-        let isAccepted = try arguments.ledger(context) { ledger throws(LedgerError) in
+        let isAccepted = try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
             try ledger.accept(ledger: id, for: group, committed, note)
         }
         guard isAccepted else { throw another }

@@ -52,8 +52,14 @@ enum PartitionsCommand {
         }
         let note = try arguments.note(context)
         try demandEnd(of: place, above: last, kafka, context)
-        let result = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.pass(passed, note) }
+        let result = try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
+            try ledger.pass(passed, note)
+        }
         switch result {
+        case .standsAt(passed.next):
+            throw CommandFailure(
+                .failed,
+                "\(place) stands at offset \(passed.next): these offsets are passed already; nothing was changed")
         case .standsAt(let next?):
             throw CommandFailure(.failed, "\(place) stands at offset \(next), not at \(first); nothing was changed")
         case .standsAt(nil):

@@ -115,7 +115,9 @@ enum ImportCommand {
         _ grants: [Grant], isTrial: Bool, _ session: LedgerSession
     ) throws(CommandFailure) -> [ImportResult] {
         guard !grants.isEmpty else { return [] }
-        return try session { ledger throws(LedgerError) in try ledger.add(imported: grants, isTrial: isTrial) }
+        return try session(changes: !isTrial) { ledger throws(LedgerError) in
+            try ledger.add(imported: grants, isTrial: isTrial)
+        }
     }
 }
 

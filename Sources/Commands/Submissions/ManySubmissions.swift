@@ -92,7 +92,7 @@ struct ManySubmissions {
             context.pause(clock.pause(before: part.count, now: context.clock()))
             do throws(CommandFailure) {
                 // Another session each time: this may take hours, and a ledger may fail over meanwhile.
-                try arguments.ledger(context) { ledger throws(LedgerError) in
+                try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
                     for key in part {
                         switch try change(ledger, key) {
                         case .changed: answer.changed = (answer.changed ?? 0) + 1

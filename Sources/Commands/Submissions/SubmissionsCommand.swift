@@ -152,7 +152,9 @@ enum SubmissionsCommand {
                 try ledger.retryNow(key, note) > 0 ? .changed : .left
             }
         }
-        let count = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.retryNow(key, note) }
+        let count = try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
+            try ledger.retryNow(key, note)
+        }
         let name = PrintableText.singleLine(key.submissionID.rawValue)
         guard count > 0 else { throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits") }
         let text = "Submission \(name) is due now; a worker takes it within a minute.\n"
@@ -169,7 +171,7 @@ enum SubmissionsCommand {
             }
         }
         let name = PrintableText.singleLine(key.submissionID.rawValue)
-        let outcomes = try arguments.ledger(context) { ledger throws(LedgerError) in
+        let outcomes = try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
             try ledger.abandonIfHeld(key, for: nil, note)
         }
         guard let outcomes else {

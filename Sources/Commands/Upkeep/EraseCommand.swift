@@ -83,7 +83,10 @@ enum EraseCommand {
         _ erasure: Erasure, _ note: OperatorNote?, _ session: LedgerSession, _ rows: inout ErasureResult.Rows
     ) throws(CommandFailure) {
         func call(_ note: OperatorNote?) throws(CommandFailure) -> ErasureResult.Rows {
-            switch try session({ ledger throws(LedgerError) in try ledger.erase(erasure, note) }) {
+            let result = try session(changes: note != nil) { ledger throws(LedgerError) in
+                try ledger.erase(erasure, note)
+            }
+            switch result {
             case .done(let found): return found
             case .inTheWay(let waiting, let owed, let unpassed):
                 let words = words(waiting: waiting, owed: owed, unpassed: unpassed)

@@ -37,7 +37,7 @@ enum PruneCommand {
             var progress = Progress(context)
             defer { progress.end() }
             while let step = walk.next {
-                let found = try session { ledger throws(LedgerError) in
+                let found = try session(changes: !step.isTrial) { ledger throws(LedgerError) in
                     try ledger.prune(step.places, before: before, isTrial: step.isTrial)
                 }
                 walk.ended(found)

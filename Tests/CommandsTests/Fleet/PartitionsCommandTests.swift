@@ -1,4 +1,5 @@
 import CommandParser
+import Ledger
 import Testing
 
 @testable import Commands
@@ -50,6 +51,18 @@ struct PartitionsCommandTests {
             behind.errors
                 == "grantor: receipts.submitted/5 stands at offset 173, not at 170; nothing was changed\n")
         #expect(pass(6, 173, 175).errors.contains("has no checkpoint of receipts.submitted/6"))
+    }
+
+    @Test("pass without an answer may have passed them, and the next call says whether it has")
+    func lostAnswer() {
+        #expect(
+            pass(5, 170, 172).errors
+                == "grantor: receipts.submitted/5 stands at offset 173: these offsets are passed already; nothing was "
+                + "changed\n")
+        grantor.ledger.refuseChanges(.disconnected(detail: "gone"))
+        #expect(
+            pass(5, 173, 175).errors
+                == "grantor: no answer came: it may be done or not; look before you call again: gone\n")
     }
 
     @Test("pass refuses offsets that no record has: it would pass submissions that are still to come")

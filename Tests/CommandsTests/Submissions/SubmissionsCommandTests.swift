@@ -170,6 +170,19 @@ struct SubmissionsCommandTests {
             grantor("submissions abandon gone \(options)").errors == "grantor: nothing of submission \"gone\" waits\n")
     }
 
+    @Test(
+        "A change without an answer is told as one that may be done",
+        arguments: [
+            "submissions retry retrying --app com.example.game", "submissions abandon held --app com.example.game",
+            "submissions abandon --app com.example.game --apply",
+        ])
+    func lostAnswer(line: String) {
+        grantor.ledger.refuseChanges(.disconnected(detail: "gone"))
+        let result = grantor("\(line) --actor anna --reason mended")
+        #expect(result.status == .failed)
+        #expect(result.errors == "grantor: no answer came: it may be done or not; look before you call again: gone\n")
+    }
+
     @Test("What is owed is listed with its key, and more is said to exist")
     func outbox() {
         #expect(grantor("outbox list").output == "Nothing is owed.\n")

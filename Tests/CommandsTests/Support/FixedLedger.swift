@@ -17,6 +17,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let owner: ConsumerGroup?
     private let erased = Mutex<[ErasureResult]>([])
     private let refusal = Mutex<(error: LedgerError, during: @Sendable () -> Void)?>(nil)
+    private let changeRefusal = Mutex<LedgerError?>(nil)
     private let repairRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let actionQuestions = Mutex(0)
     private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
@@ -34,6 +35,13 @@ final class FixedLedger: LedgerOperator, Sendable {
         guard let refusal = refusal.withLock({ $0 }) else { return }
         refusal.during()
         throw refusal.error
+    }
+
+    /// From now on it answers no order to retry, give up or pass.
+    func refuseChanges(_ error: LedgerError) { changeRefusal.withLock { $0 = error } }
+
+    private func demandChange() throws(LedgerError) {
+        if let error = changeRefusal.withLock({ $0 }) { throw error }
     }
 
     /// After so many it takes no repair.
@@ -182,6 +190,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
+        try demandChange()
         let next: Int64? = passed.partition == Self.origin.topicPartition ? 173 : nil
         guard next == passed.offsets.lowerBound else { return .standsAt(next) }
         self.note("pass \(passed.named(note).reason) by \(note.actor)")
@@ -189,11 +198,13 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+        try demandChange()
         self.note("retry \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
         return key.submissionID == "retrying" || key.submissionID.rawValue.hasPrefix("h-") ? 1 : 0
     }
 
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+        try demandChange()
         self.note("abandon \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
         switch key.submissionID {
         case "held", "h-1", "h-2": return [.failed(reason: "abandoned_by_operator")]
