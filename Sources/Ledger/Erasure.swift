@@ -131,8 +131,9 @@ public struct FoundErasure: Sendable {
         former = Set(erased.map(\.former) + answers.map(\.claimant.submissionKey)).sorted()
         let waiting = try found(.retrying).count + found(.held).count
         let decided = grants.map { SubmissionRow($0) } + answers
-        let owedRows = try owed(Array(Set(decided.flatMap(\.owable)))).count
+        // Checkpoints are read first: a worker that owes an event and then passes its record is seen by one of the two.
         let unpassed = decided.isEmpty || erasure.takesUnpassed ? 0 : Self.unpassed(decided, try partitions())
+        let owedRows = try owed(Array(Set(decided.flatMap(\.owable)))).count
         guard waiting == 0, owedRows == 0, unpassed == 0 else {
             result = .inTheWay(waiting: waiting, owed: owedRows, unpassed: unpassed)
             return

@@ -102,8 +102,7 @@ enum EraseCommand {
             (rows.isComplete, rows.later) = (found.isComplete, found.later)
             if note == nil { return }
             guard found.isComplete else { continue }
-            guard found.later > 0 else { return }
-            // Some of them may be this version's, and have come meanwhile: they are erased as well. A trial shows them.
+            // Rows may have come meanwhile: they are erased as well. A trial shows them.
             let left = try call(nil)
             rows.later = left.later
             if left.grants + left.answers == 0 { return }

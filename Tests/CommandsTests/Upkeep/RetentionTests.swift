@@ -184,9 +184,10 @@ struct EraseCommandTests {
         func done(_ grants: Int, later: Int) -> ErasureResult {
             .done(ErasureResult.Rows(grants: grants, answers: 0, actions: 0, isComplete: true, later: later))
         }
-        run.ledger.answer(erasures: [done(2, later: 1), done(1, later: 0), done(1, later: 0)])
+        run.ledger.answer(erasures: [done(2, later: 0), done(1, later: 0), done(1, later: 0)])
         let erased = run("erase --user u --key-file \(file) \(Self.apply)")
         #expect(erased.status == .done && erased.output.hasPrefix("3 grants, 0 answers"))
+        #expect(run.ledger.questions == ["erase", "erase as a trial", "erase", "erase as a trial"])
         run.ledger.answer(erasures: [done(2, later: 2), done(1, later: 1), done(1, later: 1), done(0, later: 1)])
         let later = run("erase --user u --key-file \(file) \(Self.apply)")
         #expect(later.status == .failed && later.output.hasPrefix("3 grants, 0 answers"))
