@@ -60,9 +60,9 @@ public protocol LedgerOperator: AnyObject {
     /// Notes an operator's action beside the ledger, about all of it: a record that is submitted again.
     func note(_ kind: OperatorAction.Kind, _ note: OperatorNote) throws(LedgerError)
 
-    /// Makes the rows of a submission in `retries` due at once.
-    /// - Returns: How many there are.
-    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int
+    /// Makes the rows of a submission in `retries` due at once, except for those that a worker has.
+    /// - Returns: How many were made due; nil if nothing of the submission waits.
+    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int?
 
     /// Deletes the rows of a submission from `retries` and fails it. If its user has a grant of it, the grant's event
     /// is published again instead. Events go to the outbox. An attempt that is under way comes too late. If a row in

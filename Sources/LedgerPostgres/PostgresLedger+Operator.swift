@@ -140,11 +140,11 @@ extension PostgresLedger: LedgerOperator {
         }
     }
 
-    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int? {
         try write { (now) throws(PostgresFailure) in
-            let count = try connection.retries.makeDue(key, now: now)
-            if count > 0 { try connection.actions.add(.retry, note, on: key) }
-            return count
+            let changed = try connection.retries.makeDue(key, now: now)
+            if let changed, changed > 0 { try connection.actions.add(.retry, note, on: key) }
+            return changed
         }
     }
 

@@ -188,15 +188,16 @@ struct RetryTable {
     }
 
     /// Makes rows that no worker has due at once.
-    func makeDue(_ key: SubmissionKey, now: Timestamp) throws(StoreError) -> Int {
-        let count = try outlines(of: key).count
-        try database.statement(
+    /// - Returns: How many they are; nil if the submission has no rows at all.
+    func makeDue(_ key: SubmissionKey, now: Timestamp) throws(StoreError) -> Int? {
+        let changed = try database.statement(
             "UPDATE retries SET due_at = ?, takings = 0 WHERE submission_id = ? AND app = ? AND leased_until IS NULL"
         ).run {
             $0.time(now)
             $0.submission(key)
         }
-        return count
+        guard changed == 0 else { return changed }
+        return try outlines(of: key).isEmpty ? nil : 0
     }
 
     /// Rows that are retrying, or held.

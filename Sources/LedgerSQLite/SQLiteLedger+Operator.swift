@@ -116,11 +116,11 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int? {
         try write { (now) throws(StoreError) in
-            let count = try database.retries.makeDue(key, now: now)
-            if count > 0 { try database.actions.add(.retry, note, on: key) }
-            return count
+            let changed = try database.retries.makeDue(key, now: now)
+            if let changed, changed > 0 { try database.actions.add(.retry, note, on: key) }
+            return changed
         }
     }
 

@@ -242,8 +242,11 @@ extension LedgerConformance {
             try expect(try subject.ledger.retryNow(submission.claimant.submissionKey, note), 1, "rows")
             try expect(try subject.takeOne().submission.id, "s1", "due")
             try expect(
-                try subject.ledger.retryNow(SubmissionKey(bundleID: Samples.app, submissionID: "s9"), note), 0,
+                try subject.ledger.retryNow(SubmissionKey(bundleID: Samples.app, submissionID: "s9"), note), nil,
                 "unknown")
+            let key = submission.claimant.submissionKey
+            try expect(try subject.other.retryNow(key, note), 0, "rows that no worker has")
+            try expect(try subject.ledger.actions(on: key).count, 1, "actions")
         },
         ConformanceRule("A row is decided anew if its submission was granted by another record meanwhile") { subject in
             try subject.own()

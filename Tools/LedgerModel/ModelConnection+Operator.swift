@@ -191,16 +191,17 @@ extension ModelConnection: LedgerOperator {
         return .passed
     }
 
-    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int? {
         let rows = waiting(key)
-        for row in rows where !row.isLeased {
+        let free = rows.filter { !$0.isLeased }
+        for row in free {
             model.tables.change(row.key) {
                 $0.dueAt = now
                 $0.takings = 0
             }
         }
-        if !rows.isEmpty { model.tables.actions.append(OperatorAction(kind: .retry, note: note, submission: key)) }
-        return rows.count
+        if !free.isEmpty { model.tables.actions.append(OperatorAction(kind: .retry, note: note, submission: key)) }
+        return rows.isEmpty ? nil : free.count
     }
 
     public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {

@@ -149,14 +149,19 @@ enum SubmissionsCommand {
                 arguments, state.map { [$0] } ?? [.held, .retrying], endpoint: try arguments[endpoint],
                 isNarrowed: state != nil, by: ["--state", "--endpoint"])
             return try many.run(arguments, context, done: "made due") { ledger, key throws(LedgerError) in
-                try ledger.retryNow(key, note) > 0 ? .changed : .left
+                try ledger.retryNow(key, note) ?? 0 > 0 ? .changed : .left
             }
         }
-        let count = try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
+        let found = try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
             try ledger.retryNow(key, note)
         }
         let name = PrintableText.singleLine(key.submissionID.rawValue)
-        guard count > 0 else { throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits") }
+        guard let count = found else { throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits") }
+        guard count > 0 else {
+            throw CommandFailure(
+                .failed,
+                "a worker is at submission \"\(name)\": nothing was changed; call again if it waits after that")
+        }
         let text = "Submission \(name) is due now; a worker takes it within a minute.\n"
         try context.output(arguments.format(context).render(json: Self.json(key, ["due": .count(count)])) { _ in text })
     }

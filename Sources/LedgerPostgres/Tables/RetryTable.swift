@@ -238,10 +238,9 @@ struct RetryTable {
     }
 
     /// Makes rows that no worker has due at once.
-    /// - Returns: How many the submission has.
-    func makeDue(_ key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> Int {
-        let count = try connection.ask(all(of: [key]))[key]?.known.count ?? 0
-        try connection.run(
+    /// - Returns: How many they are; nil if the submission has no rows at all.
+    func makeDue(_ key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> Int? {
+        let changed = try connection.run(
             PostgresStatement(
                 """
                 UPDATE retries SET due_at = $3::bigint, takings = 0
@@ -251,8 +250,10 @@ struct RetryTable {
             ) {
                 $0.submission(key)
                 $0.time(now)
-            })
-        return count
+            }
+        ).affected
+        guard changed == 0 else { return changed }
+        return try connection.ask(all(of: [key]))[key]?.known.isEmpty ?? true ? nil : 0
     }
 
     /// Rows that are retrying, or held.

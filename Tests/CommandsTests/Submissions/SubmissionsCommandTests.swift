@@ -134,6 +134,12 @@ struct SubmissionsCommandTests {
             grantor("submissions retry gone \(options)").errors
                 == "grantor: nothing of submission \"gone\" waits\n")
         #expect(grantor.ledger.questions.first == "retry com.example.game/retrying by anna: mended")
+        let taken = grantor("submissions retry taken \(options)")
+        #expect(taken.status == .failed && taken.output.isEmpty)
+        #expect(
+            taken.errors
+                == "grantor: a worker is at submission \"taken\": nothing was changed; call again if it waits after that\n"
+        )
     }
 
     @Test(

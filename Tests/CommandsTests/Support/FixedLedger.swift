@@ -197,10 +197,11 @@ final class FixedLedger: LedgerOperator, Sendable {
         return .passed
     }
 
-    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int? {
         try demandChange()
         self.note("retry \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
-        return key.submissionID == "retrying" || key.submissionID.rawValue.hasPrefix("h-") ? 1 : 0
+        if key.submissionID == "taken" { return 0 }
+        return key.submissionID == "retrying" || key.submissionID.rawValue.hasPrefix("h-") ? 1 : nil
     }
 
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
