@@ -43,9 +43,7 @@ extension BatchPlanner {
             if decision.owesCall {
                 writes.outbox += claim.new.map { NewOutboxRow(call: $0) }
             }
-            if let passedOver = claim.new.isEmpty ? nil : decision.content.passedOver {
-                entry.passesOver = passedOver.counts
-            }
+            if let passedOver = decision.content.passedOver { entry.passesOver = passedOver.counts }
             let told = (decision.owesCall ? [] : claim.new) + claim.redelivered.filter { !$0.owesCall }.map(\.grant)
             entry.state = .concluded(
                 claim.new.isEmpty ? .redelivery : .granted(created: claim.new.count),
@@ -70,7 +68,7 @@ extension BatchPlanner {
         }
         if let answering = claim.answering(entry.answer) {
             repeated(&entry, answering)
-            if let passedOver, entry.newAnswer != nil {
+            if let passedOver, entry.newAnswer != nil || entry.answer?.origin == decision.origin {
                 entry.passesOver = passedOver.counts(isGranted: isGranted)
             }
         } else if let rejection = claim.rejection {

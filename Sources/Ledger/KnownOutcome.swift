@@ -24,10 +24,12 @@ public struct KnownOutcome: Hashable, Sendable {
     public let digest: ClaimDigest?
     /// The events that are published again; none for a grant that owes a call.
     public internal(set) var publish: [RenderedEvent]
+    /// Purchases that its rows pass over. The worker that wrote them may have ended before it told anybody.
+    public internal(set) var passedOver: PassedOver?
 
     public init(
         origin: Origin, bundleID: BundleID, submissionID: SubmissionID, userID: UserID, kind: Kind,
-        digest: ClaimDigest? = nil, publish: [RenderedEvent]
+        digest: ClaimDigest? = nil, publish: [RenderedEvent], passedOver: PassedOver? = nil
     ) {
         self.origin = origin
         self.bundleID = bundleID
@@ -36,6 +38,7 @@ public struct KnownOutcome: Hashable, Sendable {
         self.kind = kind
         self.digest = digest
         self.publish = publish
+        self.passedOver = passedOver
     }
 
     /// Whether it is the outcome of this claimant's record of this content.
@@ -97,7 +100,7 @@ public struct KnownOutcomes: Sendable {
         for stored in grants.known.sorted(by: { $0.grant.reference < $1.grant.reference }) {
             add(
                 .granted, Record(stored.grant.origin, stored.grant.claimant),
-                stored.owesCall ? nil : .grant(stored.grant, repeatOf: nil))
+                stored.owesCall ? nil : .grant(stored.grant, repeatOf: nil), passedOver: stored.grant.passedOver)
         }
         let answering = Holders(answering)
         for answer in answers.known where outcomes[Record(answer.origin, answer.claimant)] == nil {
@@ -108,7 +111,8 @@ public struct KnownOutcomes: Sendable {
                 guard let holder = answering.holder(of: repeated.grant, nil).row else { continue }
                 add(
                     .repeated, record,
-                    holder.owesCall ? nil : .grant(holder.grant, repeatOf: repeated.claimant.submissionID))
+                    holder.owesCall ? nil : .grant(holder.grant, repeatOf: repeated.claimant.submissionID),
+                    passedOver: repeated.passedOver)
             }
         }
         for row in grants.later + answers.later { outcomes[Record(row.origin, row.claimant)] = nil }
@@ -135,12 +139,14 @@ public struct KnownOutcomes: Sendable {
     }
 
     private mutating func add(
-        _ kind: KnownOutcome.Kind, _ record: Record, _ telling: Telling?, _ digest: ClaimDigest? = nil
+        _ kind: KnownOutcome.Kind, _ record: Record, _ telling: Telling?, _ digest: ClaimDigest? = nil,
+        passedOver: PassedOver? = nil
     ) {
         let new = KnownOutcome(
             origin: record.origin, bundleID: record.submission.bundleID, submissionID: record.submission.submissionID,
             userID: record.userID, kind: kind, digest: digest, publish: [])
         outcomes[record, default: new].publish += telling.map { [$0.event] } ?? []
+        if let passedOver { outcomes[record]?.passedOver = passedOver }
     }
 }
 

@@ -20,7 +20,7 @@ extension WorkerMetrics {
         labels: ["environment"])
     static let passedOver = CounterDeclaration(
         "grantor_purchases_passed_over_total",
-        help: "Claimed purchases that were left out beside others that are granted, or were before, by reason.",
+        help: "Claimed purchases that were left out beside granted ones, by reason. A record read again counts again.",
         labels: ["reason"])
     static let failures = CounterDeclaration(
         "grantor_submissions_failed_total",

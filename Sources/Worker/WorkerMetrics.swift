@@ -105,6 +105,9 @@ struct WorkerMetrics: Sendable {
         for (reason, total) in status.quarantined {
             registry.counter(Self.quarantined, reason.rawValue).raise(to: total)
         }
+        for (reason, total) in status.passedOver {
+            registry.counter(Self.passedOver, reason.rawValue).raise(to: total)
+        }
         apps.quarantined(total: status.quarantined.values.reduce(0, +))
         registry.gauge(Self.inFlightBytes).set(Double(status.bytes))
         registry.gauge(Self.assigned).set(status.partitionsAssigned)
@@ -138,11 +141,8 @@ struct WorkerMetrics: Sendable {
         writeSeconds.record(took)
         batchSize.record(decisions.count)
         for (decision, result) in zip(decisions, results) {
-            guard case .written(let outcome, _, let passedOver) = result else { continue }
+            guard case .written(let outcome, _, _) = result else { continue }
             self.decisions[outcome.word]?.increment()
-            for (reason, count) in passedOver {
-                registry.counter(Self.passedOver, reason.rawValue).increment(by: count)
-            }
             let app = decision.claimant.bundleID
             switch outcome {
             case .granted(let number):

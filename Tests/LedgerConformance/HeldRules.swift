@@ -149,7 +149,8 @@ extension LedgerConformance {
                 try expect(granted.passedOver, [:], "\(reason), granted before, is not counted")
             }
         },
-        ConformanceRule("What is passed over is said once, with the grant or the answer that keeps it") { subject in
+        ConformanceRule("What is passed over is said with the grant or the answer, and again for the same record") {
+            subject in
             try subject.own()
             func write(_ id: SubmissionID, offset: Int64, lease: RetryLease? = nil) throws -> DecisionResult {
                 let purchase = Samples.purchase("1", passingOver: .subscriptionExpired)
@@ -157,15 +158,20 @@ extension LedgerConformance {
                     0]
             }
             try expect(try write("s1", offset: 7).passedOver, [.subscriptionExpired: 1], "a grant")
-            try expect(try write("s1", offset: 7).passedOver, [:], "the same record")
+            try expect(try write("s1", offset: 7).passedOver, [.subscriptionExpired: 1], "the same record")
             try expect(try write("s1", offset: 8).passedOver, [:], "the same submission")
             try expect(try write("s2", offset: 9).passedOver, [.subscriptionExpired: 1], "a repeat")
-            try expect(try write("s2", offset: 9).passedOver, [:], "the same repeat")
+            try expect(try write("s2", offset: 9).passedOver, [.subscriptionExpired: 1], "the same repeat")
+            try expect(try write("s2", offset: 11).passedOver, [:], "the repeat by another record")
+            let known = try subject.ledger.knownOutcomes(of: [7, 8, 9].map { Samples.origin($0) })
+            try expect(
+                known.map { $0.passedOver?.counts }, [[.subscriptionExpired: 1], [.subscriptionExpired: 1]],
+                "the outcomes of the grant's and the answer's record")
             let owing = Samples.grant(
                 Samples.submission("s3", offset: 10), Samples.purchase("2", passingOver: .transactionRevoked),
                 owesCall: true)
             try expect(try subject.write(owing)[0].passedOver, [.transactionRevoked: 1], "a grant that owes a call")
-            try expect(try subject.write(owing)[0].passedOver, [:], "its record again")
+            try expect(try subject.write(owing)[0].passedOver, [.transactionRevoked: 1], "its record again")
         },
     ]
 }

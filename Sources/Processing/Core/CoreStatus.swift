@@ -43,6 +43,8 @@ public struct CoreStatus: Sendable {
     public let submissions: [String: Int]
     /// Quarantined records since the start, by reason.
     public let quarantined: [QuarantineReason.Kind: Int]
+    /// Purchases that were passed over since the start, by reason.
+    public let passedOver: [PassedOver.Reason: Int]
     public let bytes: Int64
     public let partitionsAssigned: Int
     public let partitionsOwned: Int
@@ -74,7 +76,8 @@ extension WorkerCore {
         for state in FlightState.allCases where state != .vacant { byState[state.label] = states[state.rawValue] }
         let table = partitions.table
         return CoreStatus(
-            submissions: byState, quarantined: submissions.news.totals, bytes: submissions.limit.bytesInFlight,
+            submissions: byState, quarantined: submissions.news.totals,
+            passedOver: submissions.news.passedOverTotals, bytes: submissions.limit.bytesInFlight,
             partitionsAssigned: table.indices.count { table[$0].state != .vacant },
             partitionsOwned: table.indices.count { table[$0].state == .owned },
             gates: submissions.gates.status(at: turn.now),

@@ -22,6 +22,8 @@ struct SubmissionNews {
 
     /// Records without a submission since the start, by reason. A submission that is read again counts again.
     private(set) var totals: [QuarantineReason.Kind: Int] = [:]
+    /// Purchases that were passed over since the start, by reason. Those of a record that is read again count again.
+    private(set) var passedOverTotals: [PassedOver.Reason: Int] = [:]
     private var quarantined = Occurrences<QuarantineReason.Kind, Origin>(
         mostKinds: QuarantineReason.Kind.allCases.count)
     /// Purchases that were left out beside those that are granted.
@@ -44,12 +46,17 @@ struct SubmissionNews {
         quarantined.found(kind, origin, now)
     }
 
-    /// A submission's grants are in the ledger, without these purchases. Only ``toldReasons`` are reported.
-    mutating func passedOver(_ purchases: PassedOver?, by claimant: Claimant, _ now: Instant) {
-        for entry in purchases?.named ?? [] where Self.toldReasons.contains(entry.reason) {
+    /// A submission's rows are in the ledger, without these purchases. Only ``toldReasons`` are reported.
+    /// - Parameter counts: By reason; nil for all of these purchases.
+    mutating func passedOver(
+        _ purchases: PassedOver, _ counts: [PassedOver.Reason: Int]? = nil, by submission: SubmissionKey,
+        _ now: Instant
+    ) {
+        passedOverTotals.merge(counts ?? purchases.counts, uniquingKeysWith: +)
+        for entry in purchases.named where Self.toldReasons.contains(entry.reason) {
             passedOver.found(
-                LeftOut(app: claimant.bundleID, product: entry.productID, reason: entry.reason),
-                claimant.submissionID, now)
+                LeftOut(app: submission.bundleID, product: entry.productID, reason: entry.reason),
+                submission.submissionID, now)
         }
     }
 

@@ -120,8 +120,19 @@ extension Submissions {
         batcher.failed(batch, at: turn.now, using: &turn.generator)
         for token in flights.tokens where flights[token].isInBatch {
             flights[token].isInBatch = false
-            if flights[token].isOrphan { leave(token, &turn) }
+            guard flights[token].isOrphan else { continue }
+            tellOfRow(token, &turn)
+            leave(token, &turn)
         }
+    }
+
+    /// A write of a row of `retries` may be done although no reply says so, and nobody reads the row again. So it is
+    /// told what the decision passes over.
+    private mutating func tellOfRow(_ token: SubmissionToken, _ turn: inout Turn) {
+        guard !flights[token].isRecord, let passedOver = flights[token].content?.passedOver,
+            let claimant = flights[token].claimant
+        else { return }
+        news.passedOver(passedOver, by: claimant.submissionKey, turn.now)
     }
 
     /// The ledger has the results of a batch's decisions.
@@ -132,14 +143,16 @@ extension Submissions {
             switch result {
             case .written(let outcome, let events, let passedOver):
                 if let claimant = flights[token].claimant {
-                    if !passedOver.isEmpty {
-                        news.passedOver(flights[token].content?.passedOver, by: claimant, turn.now)
+                    if !passedOver.isEmpty, let purchases = flights[token].content?.passedOver {
+                        news.passedOver(purchases, passedOver, by: claimant.submissionKey, turn.now)
                     }
                     news.written(outcome, by: claimant, turn.now)
                 }
                 written(token, outcome, &turn)
                 publish(token, events, &turn)
-            case .notOwned: notOwned(token, &turn)
+            case .notOwned:
+                tellOfRow(token, &turn)
+                notOwned(token, &turn)
             case _ where flights[token].isOrphan: leave(token, &turn)
             case .nothingNew: nothingNew(token, &turn)
             case .undecided: undecided(token, &turn)
@@ -245,18 +258,24 @@ extension Submissions {
         guard flights[token].isRecord else { return leave(token, &turn) }
         news.quarantined(kind, at: stub.origin, turn.now)
         let first = RenderedEvent(key: stub.outboxKey, event: event)
-        publish(token, [first] + takeOutcome(token, tellsRepeats: false), stub: stub, &turn)
+        publish(token, [first] + takeOutcome(token, tellsRepeats: false, &turn), stub: stub, &turn)
     }
 
     /// A redelivery's events are published again, from the ledger's rows. No event is published while a call is owed.
     mutating func redelivered(_ token: SubmissionToken, _ repeats: RepeatPolicy, _ turn: inout Turn) {
-        publish(token, takeOutcome(token, tellsRepeats: repeats == .publish), &turn)
+        publish(token, takeOutcome(token, tellsRepeats: repeats == .publish, &turn), &turn)
     }
 
-    /// The events of the outcome that stands at a record's origin.
-    private mutating func takeOutcome(_ token: SubmissionToken, tellsRepeats: Bool) -> [RenderedEvent] {
+    /// The events of the outcome that stands at a record's origin. The purchases that it passes over are told, too.
+    private mutating func takeOutcome(
+        _ token: SubmissionToken, tellsRepeats: Bool, _ turn: inout Turn
+    ) -> [RenderedEvent] {
         guard let known = flights[token].known else { return [] }
         flights[token].known = nil
+        if let passedOver = known.passedOver {
+            let submission = SubmissionKey(bundleID: known.bundleID, submissionID: known.submissionID)
+            news.passedOver(passedOver, by: submission, turn.now)
+        }
         switch known.kind {
         case .repeated where !tellsRepeats, .waiting where !tellsWaiting: return []
         case .granted, .repeated, .failed, .waiting: return known.publish

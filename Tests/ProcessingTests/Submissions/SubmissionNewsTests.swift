@@ -84,11 +84,7 @@ final class SubmissionNewsTests {
                 PassedOver.Entry("3", "com.example.generic", .advancedCommerce),
             ]))
         for submission: SubmissionID in ["s1", "s2"] {
-            news.passedOver(
-                left,
-                by: Claimant(
-                    submissionID: submission, userID: "u", bundleID: "com.example", orderID: nil, traceparent: nil),
-                turn.now)
+            news.passedOver(left, by: SubmissionKey(bundleID: "com.example", submissionID: submission), turn.now)
             news.tell(&turn)
         }
         func alerts(_ example: SubmissionID) -> Set<Alert> {
@@ -102,6 +98,9 @@ final class SubmissionNewsTests {
         turn.wait(.seconds(600))
         news.tell(&turn)
         #expect(Set(takeAlerts()) == alerts("s2"))
+        #expect(
+            news.passedOverTotals == [.productNotConfigured: 2, .transactionRevoked: 2, .advancedCommerce: 2],
+            "metrics have all reasons")
     }
 
     private func written(_ outcome: Outcome, _ submission: SubmissionID, of app: BundleID = "com.example") {
@@ -155,10 +154,7 @@ final class SubmissionNewsTests {
         for number in 0...SubmissionNews.mostProducts {
             let product = ProductID("p\(number)")
             let left = try #require(PassedOver([PassedOver.Entry("1", product, .productNotConfigured)]))
-            news.passedOver(
-                left,
-                by: Claimant(submissionID: "s", userID: "u", bundleID: "com.example", orderID: nil, traceparent: nil),
-                turn.now)
+            news.passedOver(left, by: SubmissionKey(bundleID: "com.example", submissionID: "s"), turn.now)
         }
         news.tell(&turn)
         #expect(takeAlerts().count == SubmissionNews.mostProducts)

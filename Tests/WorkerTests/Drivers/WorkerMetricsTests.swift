@@ -5,19 +5,18 @@ import Glibc
 import Ledger
 import MemberTesting
 import Metrics
-import Processing
 import Synchronization
 import Testing
 import Threading
 
+@testable import Processing
 @testable import Worker
 
 @Suite("Worker metrics")
 struct WorkerMetricsTests {
-    private func decision(_ passedOver: PassedOver?, app: BundleID = "com.example.game") throws -> Decision {
+    private func decision(app: BundleID = "com.example.game") throws -> Decision {
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 1)])
-        var granted = try #require(GrantablePurchase(.sample("1"), of: product))
-        granted.passedOver = passedOver
+        let granted = try #require(GrantablePurchase(.sample("1"), of: product))
         let partition = TopicPartition(topic: "t", partition: 0)
         return Decision(
             subject: .submission(
@@ -31,27 +30,23 @@ struct WorkerMetricsTests {
             owesCall: false, tellsWaiting: false, repeats: .publish, doubtsNothingNew: false)
     }
 
-    @Test("count what the ledger says is passed over, by reason, and have each reason from the start")
-    func passedOver() throws {
+    @Test("count what the core says is passed over, by reason, and have each reason from the start")
+    func passedOver() {
         let registry = PrometheusRegistry()
         let metrics = WorkerMetrics(registry)
         func line(_ reason: PassedOver.Reason, _ count: Int) -> String {
             "grantor_purchases_passed_over_total{reason=\"\(reason.rawValue)\"} \(count)\n"
         }
         for reason in PassedOver.Reason.allCases { #expect(registry.render().contains(line(reason, 0))) }
-        let passedOver = PassedOver(
-            (1...20).map { PassedOver.Entry(TransactionID("\($0)"), "old", .subscriptionExpired) }
-                + [PassedOver.Entry("99", "new", .productNotConfigured)])
-        let results: [DecisionResult] = [
-            .written(.granted(created: 1), publish: [], passedOver: passedOver?.counts ?? [:]),
-            .written(.redelivery, publish: []), .written(.repeated, publish: []),
-            .written(.repeated, publish: [], passedOver: [.partialRefund: 2]), .nothingNew, .notOwned,
-        ]
-        metrics.wrote(
-            try results.map { _ in try decision(passedOver) }, results, took: .zero, now: Timestamp(milliseconds: 0))
-        #expect(registry.render().contains(line(.subscriptionExpired, 20)), "once, for the decision that granted")
-        #expect(registry.render().contains(line(.productNotConfigured, 1)))
-        #expect(registry.render().contains(line(.partialRefund, 2)), "a repeat's")
+        for total in [3, 20] {
+            metrics.show(
+                CoreStatus(
+                    submissions: [:], quarantined: [:], passedOver: [.subscriptionExpired: total], bytes: 0,
+                    partitionsAssigned: 0, partitionsOwned: 0, gates: [], services: CoreStatus.Services(),
+                    readingStop: nil))
+            #expect(registry.render().contains(line(.subscriptionExpired, total)))
+        }
+        #expect(registry.render().contains(line(.productNotConfigured, 0)))
     }
 
     @Test("time a grant from the record's own moment, and neither a failure nor a step on the way")
@@ -65,7 +60,7 @@ struct WorkerMetricsTests {
             .written(.failed(reason: "unknown_product"), publish: []),
         ]
         metrics.wrote(
-            try results.map { _ in try decision(nil) }, results, took: .zero, now: Timestamp(milliseconds: 4000))
+            try results.map { _ in try decision() }, results, took: .zero, now: Timestamp(milliseconds: 4000))
         let text = registry.render()
         #expect(text.contains("grantor_received_to_written_seconds_count 2\n"))
         #expect(text.contains("grantor_received_to_written_seconds_sum 8\n"))
@@ -135,7 +130,7 @@ struct WorkerMetricsTests {
             .written(.failed(reason: "unknown_product"), publish: []), .notOwned,
         ]
         metrics.wrote(
-            try results.map { _ in try decision(nil) }, results, took: .zero, now: Timestamp(milliseconds: 0))
+            try results.map { _ in try decision() }, results, took: .zero, now: Timestamp(milliseconds: 0))
         let text = registry.render()
         for line in [
             #"grantor_decisions_total{outcome="held"} 2"#, #"grantor_decisions_total{outcome="granted"} 1"#,
@@ -259,7 +254,7 @@ struct WorkerMetricsTests {
             let metrics = WorkerMetrics(registry)
             let names = (0..<apps).map { BundleID("com.example.app\($0)") }
             metrics.appsFileTaken(names, services: names, at: Timestamp(milliseconds: 0))
-            let decisions = try names.map { try decision(nil, app: $0) }
+            let decisions = try names.map { try decision(app: $0) }
             metrics.wrote(
                 decisions, decisions.map { _ in .written(.granted(created: 1), publish: []) }, took: .zero,
                 now: Timestamp(milliseconds: 0))
