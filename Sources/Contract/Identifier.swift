@@ -5,7 +5,9 @@ internal import Cryptography
 /// The text is kept as it came; readers of outside data check its form first. Two identifiers are equal if their bytes
 /// are, as in the ledgers and on Kafka. Swift's strings are equal if their characters are equivalent in Unicode. To
 /// them `com.example.\u{212A}art`, with the sign for Kelvin, is `com.example.Kart`.
-public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
+public struct Identifier<Kind>: Hashable, Sendable, Comparable, Codable, CustomStringConvertible,
+    ExpressibleByStringLiteral
+{
     public let rawValue: String
 
     public init(_ rawValue: String) { self.rawValue = rawValue }

@@ -1,7 +1,7 @@
 /// Apple's two environments. A purchase belongs to one; nothing that is true in one holds in the other.
 ///
 /// The word is Apple's own (`environment` in receipts and signed transactions).
-public enum Environment: String, Hashable, Sendable, CaseIterable {
+public enum Environment: String, Hashable, Sendable, Codable, CaseIterable {
     case production
     case sandbox
 }

@@ -3,7 +3,7 @@ internal import Scheduling
 /// A moment of wall-clock time, in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// Milliseconds are what Apple's `_ms` fields, Kafka's record timestamps and the events carry.
-public struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct Timestamp: Hashable, Sendable, Comparable, Codable, CustomStringConvertible {
     /// Milliseconds since the UNIX epoch; negative before it.
     public let milliseconds: Int64
 

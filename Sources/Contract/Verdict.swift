@@ -1,6 +1,6 @@
 /// An endpoint of Apple's that submissions wait for. It has its own gate and its own due rows in `retries`.
-public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible {
-    public enum Service: String, Hashable, Sendable, CaseIterable {
+public struct Endpoint: Hashable, Sendable, Comparable, Codable, CustomStringConvertible {
+    public enum Service: String, Hashable, Sendable, Codable, CaseIterable {
         case verifyReceipt = "verify_receipt"
         case serverAPI = "server_api"
     }
@@ -97,7 +97,7 @@ extension RetryCause {
 }
 
 /// Why a submission waits for us, not for Apple. Never the player's fault, so it never fails.
-public enum HoldCause: String, Hashable, Sendable, CaseIterable {
+public enum HoldCause: String, Hashable, Sendable, Codable, CaseIterable {
     /// 21004 for every configured shared secret.
     case sharedSecretRefused = "shared_secret_refused"
     /// The App Store Server API is needed and the app has no key for it.

@@ -2,9 +2,9 @@ public import Contract
 
 /// How much waits in a ledger, sampled every ten seconds. PostgreSQL counts a large table by some of its pages, so that
 /// figures are estimates then.
-public struct LedgerMeasure: Hashable, Sendable {
+public struct LedgerMeasure: Hashable, Sendable, Codable {
     /// Rows of one app in `retries`, held ones too, and the bytes of their claims and evidence.
-    public struct App: Hashable, Sendable {
+    public struct App: Hashable, Sendable, Codable {
         public let bundleID: BundleID
         public let rows: Int
         public let bytes: Int64
@@ -17,7 +17,7 @@ public struct LedgerMeasure: Hashable, Sendable {
     }
 
     /// Rows of `retries` that wait for the same endpoint.
-    public struct Waiting: Hashable, Sendable {
+    public struct Waiting: Hashable, Sendable, Codable {
         /// Nil for held rows, and for endpoints that only a later version knows.
         public let endpoint: Endpoint?
         public let rows: Int
@@ -32,7 +32,7 @@ public struct LedgerMeasure: Hashable, Sendable {
     }
 
     /// Held rows of one app that wait for the same.
-    public struct Held: Hashable, Sendable {
+    public struct Held: Hashable, Sendable, Codable {
         /// Most details of a group.
         public static let maxDetails = 4
 
@@ -62,7 +62,7 @@ public struct LedgerMeasure: Hashable, Sendable {
     }
 
     /// Grants of one app that its fulfilment service has not said yes to.
-    public struct Calls: Hashable, Sendable {
+    public struct Calls: Hashable, Sendable, Codable {
         public let bundleID: BundleID
         public let rows: Int
         /// The refused ones, by the service's latest answers.
@@ -125,7 +125,7 @@ public struct LedgerMeasure: Hashable, Sendable {
 }
 
 /// An app and the cause that its submissions are held for.
-public struct HeldGroup: Hashable, Sendable {
+public struct HeldGroup: Hashable, Sendable, Codable {
     public let bundleID: BundleID
     public let cause: HoldCause
 

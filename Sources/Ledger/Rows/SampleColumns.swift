@@ -1,4 +1,5 @@
 import Contract
+import FoundationEssentials
 
 /// The form of the row of `measure`: the latest sample of waiting rows, where several workers share it.
 public enum SampleColumns: Int32, TableColumn {
@@ -30,5 +31,16 @@ public enum SampleColumns: Int32, TableColumn {
         guard var measure = LedgerMeasure(text: row.text(.content)) else { return nil }
         measure.takenAt = row.time(.takenAt)
         return (measure, row.integer(.took))
+    }
+}
+
+extension LedgerMeasure {
+    /// The form of a column, in JSON.
+    public var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
+    /// The sample in a column. Nil for a text that has another form, or a word of a later version: it is taken anew.
+    public init?(text: String) {
+        guard let sample = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
+        self = sample
     }
 }
