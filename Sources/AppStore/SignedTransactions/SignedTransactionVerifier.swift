@@ -111,26 +111,18 @@ final class JWSHeaderCache: Sendable {
 }
 
 extension RawSpan {
-    /// Compares eight bytes at a time. Each load is checked against the bounds, and every pattern of bits is a number.
+    /// Compares eight bytes at a time, the last ones with some of those before; false for fewer. Each load is checked
+    /// against the bounds, and every pattern of bits is a number.
     fileprivate func isEqual(to other: RawSpan) -> Bool {
-        guard byteCount == other.byteCount else { return false }
-        var offset = 0
+        guard byteCount == other.byteCount, byteCount >= 8 else { return false }
         var difference: UInt64 = 0
-        while offset <= byteCount - 8 {
+        for offset in stride(from: 0, to: byteCount, by: 8) {
+            let offset = min(offset, byteCount - 8)
             difference |=
                 unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
                 ^ other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            offset += 8
         }
-        guard difference == 0 else { return false }
-        while offset < byteCount {
-            guard
-                unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-                    == other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            else { return false }
-            offset += 1
-        }
-        return true
+        return difference == 0
     }
 }
 
