@@ -37,15 +37,6 @@ public struct Parameter<Value: Sendable>: AnyParameter {
         Self(.option, name, value, help, isRequired: true) { $0.last.flatMap(value.read) }
     }
 
-    /// An option that may be given any number of times.
-    public static func repeated<Element>(
-        _ name: String, _ value: ValueForm<Element>, help: String
-    ) -> Self where Value == [Element] {
-        var option = Self(.option, name, value, help) { $0.compactMap(value.read) }
-        option.form.mayRepeat = true
-        return option
-    }
-
     /// An option without a value, off unless it is given.
     public static func flag(_ name: String, help: String) -> Self where Value == Bool {
         Self(.flag, name, .text, help) { !$0.isEmpty }
@@ -101,7 +92,6 @@ public struct ParameterForm: Sendable {
     var values: [String] = []
     /// Whether its value is the name of a file.
     var takesFile = false
-    var mayRepeat = false
     /// Whether the word behind an option is its value even if it begins with a hyphen.
     var takesHyphens = false
 
@@ -115,10 +105,7 @@ public struct ParameterForm: Sendable {
     }
 
     /// As a line of usage shows it.
-    var usage: String {
-        let repeated = mayRepeat ? " ..." : ""
-        return isRequired ? shown + repeated : "[\(shown)\(repeated)]"
-    }
+    var usage: String { isRequired ? shown : "[\(shown)]" }
 }
 
 /// The parameters of one call, checked.

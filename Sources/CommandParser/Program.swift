@@ -114,7 +114,7 @@ struct Parser<Context> {
             guard parts.count == 1 else { throw .usage("\(form.shown) takes no value") }
             return arguments.add("", to: form)
         }
-        guard form.mayRepeat || !arguments.holds(form) else { throw .usage("--\(form.name) is given twice") }
+        guard !arguments.holds(form) else { throw .usage("--\(form.name) is given twice") }
         if parts.count == 2 {
             try Self.take(String(parts[1]), for: form, into: &arguments)
         } else if let value = words.first, form.takesHyphens || value == "-" || !value.hasPrefix("-") {

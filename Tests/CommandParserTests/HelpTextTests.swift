@@ -56,7 +56,7 @@ struct HelpTextTests {
         #expect(
             list.contains(
                 """
-                USAGE: sample list [--config <config>] [--limit <limit>] [--state <state>] [--user <user>] [--app <app> ...] [--json]
+                USAGE: sample list [--config <config>] [--limit <limit>] [--state <state>] [--user <user>] [--app <app>] [--json]
                 """))
         #expect(list.contains("  --limit <limit>         Most rows, 1 to 1000. (default: 50)\n"))
         #expect(

@@ -21,7 +21,7 @@ struct SampleProgram {
     static let limit = Parameter.option("limit", .integer(1...1000), default: 50, help: "Most rows, 1 to 1000.")
     static let state = Parameter<State?>.option("state", .choice, help: "Only those with this outcome.")
     static let user = Parameter<String?>.option("user", .text, help: "Only those of this user.").takingHyphens()
-    static let app = Parameter<[String]>.repeated("app", .text, help: "Only those of this app.")
+    static let app = Parameter<String?>.option("app", .text, help: "Only those of this app.")
     static let reason = Parameter<String>.required("reason", .text, help: "Why, in one sentence.")
     static let json = Parameter.flag("json", help: "Answer as JSON.")
     static let id = Parameter<String>.argument("id", .text, help: "The submission's id.")
@@ -39,7 +39,7 @@ struct SampleProgram {
                 notes.add("limit \(try arguments[limit])")
                 notes.add("state \(try arguments[state]?.rawValue ?? "-")")
                 notes.add("user \(try arguments[user] ?? "-")")
-                notes.add("app \(try arguments[app])")
+                notes.add("app \(try arguments[app] ?? "-")")
                 notes.add("json \(arguments[json])")
             },
             Command(

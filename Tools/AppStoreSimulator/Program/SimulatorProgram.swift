@@ -43,9 +43,8 @@ public enum SimulatorProgram {
     private static let controlPort = port("control-port", "control")
     private static let authorityFolder = Parameter<String?>.option(
         "authority-folder", .text, help: "Folder with the simulator's keys and certificates; made if it is not there.")
-    private static let acceptSecret = Parameter<[String]>.repeated(
-        "accept-secret", .text,
-        help: "Shared secret to accept; may be given several times. Without any, all are accepted.")
+    private static let acceptSecret = Parameter<String?>.option(
+        "accept-secret", .text, help: "Shared secrets to accept, with commas between; without any, all are accepted.")
     private static let apiKeyFile = Parameter<String?>.option(
         "api-key-file", .text,
         help: "New .p8 file for a key that the App Store Server API accepts; its ids are printed.")
@@ -63,7 +62,7 @@ public enum SimulatorProgram {
         configuration.productionPort = try arguments[productionPort]
         configuration.sandboxPort = try arguments[sandboxPort]
         configuration.controlPort = try arguments[controlPort]
-        configuration.acceptedSecrets = Set(try arguments[acceptSecret])
+        configuration.acceptedSecrets = Set((try arguments[acceptSecret] ?? "").split(separator: ",").map(String.init))
         let folder = try arguments[authorityFolder]
         configuration.caFile = folder.map { "\($0)/ca.pem" }
         configuration.rootsFile = folder.map { "\($0)/roots.pem" }
