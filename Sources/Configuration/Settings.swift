@@ -148,14 +148,6 @@ extension Settings {
         }
         return lines
     }
-
-    /// The table of docs/configuration.md. A test holds the document against it.
-    static var markdown: String {
-        let rows = all.map { row in
-            "| `\(row.name.environmentName)` | `\(row.name.key)` | \(row.documentedDefault) | \(row.help) |\n"
-        }
-        return "| variable | key in the file | default | |\n|---|---|---|---|\n" + rows.joined()
-    }
 }
 
 extension SettingValues {

@@ -150,13 +150,6 @@ extension Submission {
         ]
         return evidence.byteCount + texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }
-
-    /// The submission with nothing but the kind of its evidence, as ``SubmissionRecord/waiting`` has it.
-    public var withoutEvidence: Submission {
-        Submission(
-            claimant: claimant, claim: claim, evidence: Evidence(evidence.kind, bytes: []),
-            origin: origin, receivedAt: receivedAt)
-    }
 }
 
 /// A row of `products`: the items that one unit of an app's product gave at the time.

@@ -231,8 +231,8 @@ public struct SubmissionRecord: Hashable, Sendable {
     public let grants: [GrantRow]
     /// Its failure, or the grant that answers it.
     public let answer: Answer?
-    /// Its rows in `retries`: one, unless other content came under its id. Their evidence is not read, because many rows
-    /// may have megabytes each: see ``Submission/withoutEvidence``.
+    /// Its rows in `retries`: one, unless other content came under its id. Their evidence is empty, and has its kind
+    /// alone: many rows may have megabytes each.
     public let waiting: [RetryRow]
     /// The calls and events that are still owed for it.
     public var owed: [OutboxRow]

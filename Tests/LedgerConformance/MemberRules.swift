@@ -1,6 +1,7 @@
 import Contract
 import Cryptography
 import Ledger
+import LedgerModel
 import MemberTesting
 
 /// Rows keep every member. Samples are full and looked at by reflection, so a new member fails these rules until it has

@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import LedgerModel
 
 extension LedgerConformance {
     static let retryRules: [ConformanceRule] = [

@@ -1,4 +1,4 @@
-import Contract
+public import Contract
 import Ledger
 
 /// The rows of `retries`. They stand in an array, because most questions look at all of them.
@@ -52,5 +52,14 @@ struct ModelRetries: Sendable {
         rows.swapAt(place, rows.count - 1)
         rows.removeLast()
         if place < rows.count { places[rows[place].key] = place }
+    }
+}
+
+extension Submission {
+    /// The submission with nothing but the kind of its evidence, as ``SubmissionRecord/waiting`` has it.
+    public var withoutEvidence: Submission {
+        Submission(
+            claimant: claimant, claim: claim, evidence: Evidence(evidence.kind, bytes: []), origin: origin,
+            receivedAt: receivedAt)
     }
 }

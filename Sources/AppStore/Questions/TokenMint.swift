@@ -31,7 +31,6 @@ final class TokenMint: Sendable {
         var token: BearerToken?
         var madeAt = Timestamp(milliseconds: 0)
         var isRefused = false
-        var made = 0
     }
 
     private let credentials: ServerAPICredentials
@@ -51,8 +50,8 @@ final class TokenMint: Sendable {
             let ages = Duration.zero - Self.youth..<(state.isRefused ? Self.youth : Self.renewalAge)
             if let token = state.token, ages.contains(now.since(state.madeAt)) { return token }
             guard let text = sign(now: now) else { return nil }
-            let token = BearerToken(text: text, number: state.made + 1)
-            state = State(token: token, madeAt: now, made: token.number)
+            let token = BearerToken(text: text, number: (state.token?.number ?? 0) + 1)
+            state = State(token: token, madeAt: now)
             return token
         }
     }
@@ -64,8 +63,6 @@ final class TokenMint: Sendable {
             if state.token?.number == token.number { state.isRefused = true }
         }
     }
-
-    var made: Int { state.withLock { $0.made } }
 
     private func sign(now: Timestamp) -> String? {
         let issued = now.advanced(by: .zero - Self.backdating).milliseconds / 1000
