@@ -76,13 +76,3 @@ extension SecondLook {
         return retained
     }
 }
-
-extension SubmissionReading {
-    fileprivate var claimant: Claimant? {
-        switch self {
-        case .submission(let submission): submission.claimant
-        case .malformed(let submission): submission.claimant
-        case .unreadable: nil
-        }
-    }
-}

@@ -30,10 +30,6 @@ final class AppMetrics: Sendable {
         case granted, repeated, failed, quarantined
     }
 
-    enum State: String, CaseIterable {
-        case retrying, held
-    }
-
     /// To find a series by its labels costs more than to count.
     private typealias Counters = [Finish: Counter]
 
@@ -98,8 +94,8 @@ final class AppMetrics: Sendable {
             }
             shown.held.formUnion(held.keys)
             for (app, rows) in waiting {
-                registry.gauge(Self.waiting, app, State.held.rawValue).set(rows.held)
-                registry.gauge(Self.waiting, app, State.retrying.rawValue).set(max(0, rows.all - rows.held))
+                registry.gauge(Self.waiting, app, SubmissionState.held.rawValue).set(rows.held)
+                registry.gauge(Self.waiting, app, SubmissionState.retrying.rawValue).set(max(0, rows.all - rows.held))
             }
             for labels in shown.held {
                 let (rows, age) = held[labels] ?? (0, 0)

@@ -82,7 +82,7 @@ enum CoreThread {
             }
             reports.removeAll(keepingCapacity: true)
             core.endTurn(at: now, wall: wall, into: &actions)
-            var carrier = Carrier(ports, producer, losses)
+            var carrier = Carrier(ports: ports, producer: producer, losses: losses)
             actions.handOver(to: &carrier)
             ports.activity.turned(at: now, isLedgerAway: core.isLedgerAway)
             ports.metrics.inFlight.set(core.inFlight)
@@ -120,10 +120,6 @@ private struct Carrier: ActionTaker {
     let producer: EventProducer
     /// Losses of the ledger's connections that the core knows.
     let losses: (write: Int, side: Int)
-
-    init(_ ports: CorePorts, _ producer: EventProducer, _ losses: (write: Int, side: Int)) {
-        (self.ports, self.producer, self.losses) = (ports, producer, losses)
-    }
 
     func unassign(_ partitions: [TopicPartition]) { ports.consumer.unassign(partitions) }
     func fetchCommitted(_ partitions: [TopicPartition]) { ports.consumer.fetchCommitted(partitions) }

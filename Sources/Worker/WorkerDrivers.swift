@@ -169,18 +169,14 @@ final class WorkerDrivers: Sendable {
 /// Makes the producer, on the core's thread.
 struct Producing: Sendable {
     let configuration: KafkaClientConfiguration
-    let topics: [String]
     let names: [Topic: String]
     let logger: Logger
     let registry: PrometheusRegistry
 
     init(_ kafka: KafkaSettings, logger: Logger, registry: PrometheusRegistry) {
-        var names: [Topic: String] = [:]
         let outputs = Topic.outputs.filter(kafka.topics.inUse.contains)
-        for topic in outputs { names[topic] = kafka.topics[topic] }
-        self.names = names
+        names = Dictionary(uniqueKeysWithValues: outputs.map { ($0, kafka.topics[$0]) })
         configuration = kafka.client
-        topics = outputs.map { kafka.topics[$0] }
         self.logger = logger
         self.registry = registry
     }
@@ -188,7 +184,8 @@ struct Producing: Sendable {
     func producer(wake: WakeDescriptor) throws(KafkaError) -> EventProducer {
         EventProducer(
             producer: try KafkaProducer(
-                configuration: configuration, topics: topics, remedies: EventProducer.remedies, wake: wake,
+                configuration: configuration, topics: names.values.sorted(), remedies: EventProducer.remedies,
+                wake: wake,
                 metrics: registry, logger: logger),
             names: names)
     }

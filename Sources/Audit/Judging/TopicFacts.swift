@@ -38,20 +38,13 @@ struct TopicFacts {
     /// A submission, or an origin with an unreadable content.
     private mutating func subject(of record: InputRecord, _ partition: Int) -> Fact {
         let place = record.origin.offset
-        switch SubmissionReading(record, now: now) {
-        case .submission(let submission):
+        if let claimant = SubmissionReading(record, now: now).claimant {
             return Fact(
-                AuditKey(submission: submission.claimant.submissionKey, &bytes), .record, partition: partition,
-                number: place)
-        case .malformed(let submission):
-            return Fact(
-                AuditKey(submission: submission.claimant.submissionKey, &bytes), .record, partition: partition,
-                number: place)
-        case .unreadable:
-            return Fact(
-                AuditKey(record.origin, &bytes), .unreadable, partition: partition, number: place,
-                digest: .quarantined(SHA256.hash(record.value ?? []), isStub: false))
+                AuditKey(submission: claimant.submissionKey, &bytes), .record, partition: partition, number: place)
         }
+        return Fact(
+            AuditKey(record.origin, &bytes), .unreadable, partition: partition, number: place,
+            digest: .quarantined(SHA256.hash(record.value ?? []), isStub: false))
     }
 
     /// An event's copy; nil for one of a decision before the window, and for a record that is no event.
@@ -69,6 +62,16 @@ struct TopicFacts {
     private mutating func quarantined(_ record: InputRecord) -> Fact? {
         guard let (origin, content) = record.quarantined else { return nil }
         return Fact(AuditKey(origin, &bytes), .quarantined, digest: content)
+    }
+}
+
+extension SubmissionReading {
+    var claimant: Claimant? {
+        switch self {
+        case .submission(let submission): submission.claimant
+        case .malformed(let submission): submission.claimant
+        case .unreadable: nil
+        }
     }
 }
 
