@@ -1,4 +1,5 @@
 import Configuration
+import Contract
 public import HTTPServer
 import Metrics
 import Scheduling
@@ -58,9 +59,12 @@ final class WorkerHealth: Sendable {
     }
 
     private static func report(_ isGood: Bool, _ detail: String) -> Reply {
-        Reply(
+        var json = JSONObjectWriter()
+        json.member("status", isGood ? "ok" : "failing")
+        json.member("detail", detail)
+        return Reply(
             status: isGood ? 200 : 503, contentType: "application/json",
-            text: #"{"status":"\#(isGood ? "ok" : "failing")","detail":"\#(detail)"}"# + "\n")
+            text: String(decoding: json.finished(), as: UTF8.self) + "\n")
     }
 }
 

@@ -1,5 +1,6 @@
 import CommandParser
 import Configuration
+import Contract
 import HTTPServer
 
 /// Asks the worker of this host for its health, so that an image needs no HTTP client for its health check.
@@ -40,10 +41,9 @@ enum HealthCommand {
 
     /// The worker's sentence, or the whole reply.
     private static func detail(_ reply: ProbeClient.Reply) -> String {
-        let name = #""detail":""#
-        guard let start = reply.body.firstRange(of: name)?.upperBound else {
+        guard case .string(let detail)? = (try? StrictJSON(Array(reply.body.utf8)))?.members["detail"] else {
             return PrintableText.cut(PrintableText.singleLine(reply.body), to: 200)
         }
-        return PrintableText.singleLine(String(reply.body[start...].prefix { $0 != "\"" }))
+        return PrintableText.singleLine(detail)
     }
 }

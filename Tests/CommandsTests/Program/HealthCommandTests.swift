@@ -18,14 +18,14 @@ struct HealthCommandTests {
             let isGood = head.path == "/livez"
             return Reply(
                 status: isGood ? 200 : 503, contentType: "application/json",
-                text: #"{"status":"x","detail":"\#(isGood ? "The worker's threads live." : "Kafka is away.")"}"#)
+                text: #"{"status":"x","detail":"\#(isGood ? "The worker's threads live." : #"Kafka says \"no\"."#)"}"#)
         }
         let bind = "127.0.0.1:\(server.port)"
         let alive = try Self.run("health", bind: bind)
         #expect(alive.status == .done && alive.output == "The worker's threads live.\n" && alive.errors.isEmpty)
         let ready = try Self.run("health --ready", bind: bind)
         #expect(ready.status == .failed && ready.output.isEmpty)
-        #expect(ready.errors == "grantor: \(bind)/readyz says 503: Kafka is away.\n")
+        #expect(ready.errors == "grantor: \(bind)/readyz says 503: Kafka says \"no\".\n")
     }
 
     @Test("Something else that answers is quoted in one line")
