@@ -149,8 +149,8 @@ public struct FoundErasure: Sendable {
     /// How many rows come from records that no checkpoint has passed: a worker that reads such a record publishes its
     /// event.
     private static func unpassed(_ rows: [SubmissionRow], _ partitions: [PartitionRow]) -> Int {
-        let next = Dictionary(partitions.map { ($0.partition, $0.next ?? 0) }) { first, _ in first }
-        return rows.count { !$0.isImported && $0.origin.offset >= next[$0.origin.topicPartition] ?? 0 }
+        let checkpoints = Checkpoints(partitions)
+        return rows.count { !$0.isImported && checkpoints.isUnpassed($0.origin, unknown: true) }
     }
 
     public var hasRows: Bool { !erased.isEmpty || !answers.isEmpty }

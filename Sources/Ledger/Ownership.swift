@@ -143,10 +143,10 @@ public struct Checkpoints: Sendable {
         next = Dictionary(rows.map { ($0.partition, $0.next ?? 0) }) { first, _ in first }
     }
 
-    /// Whether workers are not through with a record yet: the event of its outcome may be on its way. They are with
-    /// records of partitions that the ledger does not know.
-    public func isUnpassed(_ origin: Origin) -> Bool {
-        next[origin.topicPartition].map { origin.offset >= $0 } ?? false
+    /// Whether workers are not through with a record yet: the event of its outcome may be on its way.
+    /// - Parameter unknown: The answer for records of partitions that the ledger does not know.
+    public func isUnpassed(_ origin: Origin, unknown: Bool = false) -> Bool {
+        next[origin.topicPartition].map { origin.offset >= $0 } ?? unknown
     }
 }
 
