@@ -57,7 +57,7 @@ final class AppMetrics: Sendable {
     }
 
     private static func counters(_ registry: PrometheusRegistry, _ label: String) -> Counters {
-        Dictionary(uniqueKeysWithValues: Finish.allCases.map { ($0, registry.counter(finished, label, $0.rawValue)) })
+        WorkerMetrics.series(Finish.allCases) { registry.counter(finished, label, $0.rawValue) }
     }
 
     /// Apps of an apps file that was read. Former apps keep their series.
@@ -90,7 +90,7 @@ final class AppMetrics: Sendable {
                 waiting[app]?.held += group.rows
                 let labels = HeldLabels(app: app, cause: group.group.cause)
                 let (rows, age) = held[labels] ?? (0, 0)
-                held[labels] = (rows + group.rows, max(age, measure.age(of: group.oldest)))
+                held[labels] = (rows + group.rows, max(age, measure.takenAt.seconds(since: group.oldest)))
             }
             shown.held.formUnion(held.keys)
             for (app, rows) in waiting {
@@ -106,10 +106,9 @@ final class AppMetrics: Sendable {
     }
 }
 
-extension LedgerMeasure {
-    /// Seconds from a record's time to the sample; 0 where none is known.
-    func age(of oldest: Timestamp?) -> Double {
-        guard let oldest else { return 0 }
-        return max(0, Double(takenAt.milliseconds - oldest.milliseconds) / 1000)
+extension Timestamp {
+    /// Seconds from an earlier moment to this one; 0 from a later one, and where none is known.
+    func seconds(since earlier: Timestamp?) -> Double {
+        earlier.map { max(0, Double(milliseconds - $0.milliseconds) / 1000) } ?? 0
     }
 }

@@ -55,10 +55,7 @@ final class FulfilmentMetrics: Sendable {
     }
 
     private static func results(_ registry: PrometheusRegistry, _ app: String) -> Results {
-        Dictionary(
-            uniqueKeysWithValues: FulfilmentAnswer.Label.allCases.map {
-                ($0, registry.counter(Self.calls, app, $0.rawValue))
-            })
+        WorkerMetrics.series(FulfilmentAnswer.Label.allCases) { registry.counter(Self.calls, app, $0.rawValue) }
     }
 
     /// Apps with a service, of an apps file that was read. Earlier ones keep their series.
@@ -100,8 +97,7 @@ final class FulfilmentMetrics: Sendable {
         for (app, owed) in figures {
             registry.gauge(Self.owed, app).set(owed.rows)
             registry.gauge(Self.refused, app).set(owed.refused)
-            registry.gauge(Self.oldest, app).set(
-                owed.oldest.map { max(0, Double(shown.takenAt.milliseconds - $0.milliseconds) / 1000) } ?? 0)
+            registry.gauge(Self.oldest, app).set(shown.takenAt.seconds(since: owed.oldest))
         }
     }
 

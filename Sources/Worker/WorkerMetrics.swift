@@ -62,7 +62,8 @@ struct WorkerMetrics: Sendable {
         showFromTheStart()
     }
 
-    private static func series<Key, Series>(_ keys: [Key], _ make: (Key) -> Series) -> [Key: Series] {
+    /// A series for each key, made once: to find one by its labels costs more than to count.
+    static func series<Key, Series>(_ keys: [Key], _ make: (Key) -> Series) -> [Key: Series] {
         Dictionary(keys.map { ($0, make($0)) }) { first, _ in first }
     }
 
@@ -173,7 +174,7 @@ struct WorkerMetrics: Sendable {
             let (service, environment) = (endpoint.service.rawValue, endpoint.environment.rawValue)
             registry.gauge(Self.retrying, service, environment).set(groups.reduce(0) { $0 + $1.rows })
             registry.gauge(Self.retryingAge, service, environment)
-                .set(groups.reduce(0) { max($0, measure.age(of: $1.oldest)) })
+                .set(groups.reduce(0) { max($0, measure.takenAt.seconds(since: $1.oldest)) })
         }
         registry.gauge(Self.retryBytes).set(Double(measure.retries.reduce(0) { $0 + $1.bytes }))
         registry.gauge(Self.outboxRows).set(measure.outboxRows)
