@@ -172,14 +172,11 @@ public struct LocalChecker: Sendable {
         guard bundleID == app.bundleID else {
             return .verdict(.rejected(Rejection(.bundleMismatch, "Apple attests the receipt to another app.")))
         }
-        let environment: Environment
-        switch receipt.origin {
-        case .production: environment = .production
-        case .sandbox: environment = .sandbox
-        case .xcode:
+        guard receipt.origin != .xcode else {
             return .verdict(
                 .rejected(Rejection(.environmentNotAllowed, "The receipt was made by Xcode, not by Apple.")))
-        case .other, nil:
+        }
+        guard let environment = receipt.origin?.environment else {
             return .verdict(.hold(.unknownAnswer, detail: "The receipt is of an environment that is not known."))
         }
         let (purchases, unreadable) = receipt.purchases(in: environment)

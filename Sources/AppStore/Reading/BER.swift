@@ -112,9 +112,14 @@ struct BERValue {
 
     /// The number that an INTEGER of up to 64 bits is; nil for any other value.
     func integer(in bytes: Span<UInt8>) -> Int? {
-        guard identifier == Self.integer, (1...8).contains(contents.count) else { return nil }
-        var number = bytes[contents.lowerBound] & 0x80 == 0 ? 0 : -1
-        for place in contents { number = number << 8 | Int(bytes[place]) }
+        identifier == Self.integer ? Self.number(bytes.extracting(contents)).map { Int($0) } : nil
+    }
+
+    /// The number that the contents of an INTEGER are; nil unless they have one to eight bytes.
+    static func number(_ contents: Span<UInt8>) -> Int64? {
+        guard (1...8).contains(contents.count) else { return nil }
+        var number: Int64 = contents[0] & 0x80 == 0 ? 0 : -1
+        for place in contents.indices { number = number << 8 | Int64(contents[place]) }
         return number
     }
 

@@ -182,12 +182,7 @@ struct ReceiptAttributes {
 
     /// An integer; nil when it is absent or not one of 64 bits.
     func integer(_ type: Int) -> Int64? {
-        withFirst(type) { tag, bytes in
-            guard tag == BERValue.integer, (1...8).contains(bytes.count) else { return nil }
-            var number: Int64 = bytes[0] & 0x80 == 0 ? 0 : -1
-            for place in bytes.indices { number = number << 8 | Int64(bytes[place]) }
-            return number
-        }
+        withFirst(type) { tag, bytes in tag == BERValue.integer ? BERValue.number(bytes) : nil }
     }
 
     /// Whether an attribute is there and says something: one that does and cannot be read must not count as absent.

@@ -201,12 +201,9 @@ extension ReceiptSignatureError {
 extension AppReceipt {
     /// The fault of a receipt of Apple's that keeps its purchases from being granted; nil if there is none.
     fileprivate var failureOfContents: (step: ReceiptStep, detail: String)? {
-        let environment: Environment
-        switch origin {
-        case .production: environment = .production
-        case .sandbox: environment = .sandbox
-        case .xcode: return (.environment, "The receipt is of StoreKit testing in Xcode.")
-        case .other, nil: return (.environment, "The receipt is of an environment that is not known.")
+        guard origin != .xcode else { return (.environment, "The receipt is of StoreKit testing in Xcode.") }
+        guard let environment = origin?.environment else {
+            return (.environment, "The receipt is of an environment that is not known.")
         }
         let lacking = purchaseSets.count { ReceiptPurchase($0)?.purchase(in: environment) == nil }
         guard lacking > 0 else { return nil }
