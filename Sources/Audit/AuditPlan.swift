@@ -37,7 +37,7 @@ struct AuditPlan {
     ) throws(AuditError) {
         self.names = names
         startedAt = now
-        let input = names[.submitted] ?? Topic.submitted.defaultName
+        let input = names.name(of: .submitted)
         let owner = try ledger.asking { ledger throws(LedgerError) in try ledger.group() }
         if let owner, owner.name != group.name || owner.topics != group.topics || group.isElsewhere(than: owner) {
             unseen.append(
@@ -101,7 +101,7 @@ struct AuditPlan {
     private mutating func cannotRead(_ topic: Topic, _ error: KafkaError) throws(AuditError) {
         guard error.isOneTopics else { throw .kafka(error) }
         guard blindTopics.insert(topic).inserted else { return }
-        unseen.append(Unseen(.unreadable, names[topic] ?? topic.defaultName, detail: "\(error)"))
+        unseen.append(Unseen(.unreadable, names.name(of: topic), detail: "\(error)"))
     }
 
     /// The table whose events a partition has, by its number.
@@ -164,7 +164,7 @@ struct AuditPlan {
     ) throws(AuditError) {
         let held: [TopicPartition: Range<Int64>]
         do throws(KafkaError) {
-            held = try topics.offsets(of: names[topic] ?? topic.defaultName)
+            held = try topics.offsets(of: names.name(of: topic))
         } catch {
             return try cannotRead(topic, error)
         }
@@ -193,7 +193,7 @@ struct AuditPlan {
         var unseen = unseen + second.unseen
         for table in EventTable.allCases {
             guard let count = judge.gone[table] else { continue }
-            let name = names[table.topic] ?? table.topic.defaultName
+            let name = names.name(of: table.topic)
             let detail = blindTopics.contains(table.topic) ? nil : "Their events may have left the topic again."
             unseen.append(Unseen(.removed, name, count: count, detail: detail))
         }

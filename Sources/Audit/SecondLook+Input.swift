@@ -41,9 +41,10 @@ extension SecondLook {
             }
         }
         guard gone > 0 else { return }
-        let name = plan.names[.quarantined] ?? Topic.quarantined.defaultName
         unseen.append(
-            Unseen(.removed, name, count: gone, detail: "Quarantined copies of these may have left the topic again."))
+            Unseen(
+                .removed, plan.names.name(of: .quarantined), count: gone,
+                detail: "Quarantined copies of these may have left the topic again."))
     }
 
     /// Forgets the records that stand on the quarantine topic.

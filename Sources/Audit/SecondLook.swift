@@ -93,7 +93,7 @@ struct SecondLook {
             untold = untold.filter { missed[$0.key] == nil }
             unseen.append(
                 Unseen(
-                    .removed, plan.names[table.topic] ?? table.topic.defaultName, count: missed.count,
+                    .removed, plan.names.name(of: table.topic), count: missed.count,
                     detail: "Their events may have left the topic while the audit ran."))
         }
         for (_, found) in untold.sorted(by: { $0.key < $1.key }) {

@@ -99,7 +99,7 @@ public struct TopicNames: Hashable, Sendable {
     public var inUse: [Topic] { Topic.allCases.filter { names[$0] != nil } }
 
     /// - Returns: the name; of a topic that has none, the usual one.
-    public subscript(_ topic: Topic) -> String { names[topic] ?? topic.defaultName }
+    public subscript(_ topic: Topic) -> String { names.name(of: topic) }
 }
 
 public struct AppleSettings: Sendable {

@@ -25,6 +25,11 @@ public enum Topic: String, Hashable, Sendable, CaseIterable {
     public static let outputs: [Topic] = [.granted, .failed, .pending, .quarantined]
 }
 
+extension [Topic: String] {
+    /// The name of a topic; of one that has none, the usual one.
+    public func name(of topic: Topic) -> String { self[topic] ?? topic.defaultName }
+}
+
 /// A partition and offset of the input topic.
 public struct Origin: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let topic: String

@@ -195,7 +195,7 @@ struct AlertNews {
     }
 
     private static func name(_ topic: Topic, _ topics: [Topic: String]) -> LogValue {
-        .text(topics[topic] ?? topic.defaultName)
+        .text(topics.name(of: topic))
     }
 
     private static func sizes(_ bytes: Int64, _ limit: Int64) -> Logger.Metadata {
