@@ -38,16 +38,15 @@ public struct LocalChecker: Sendable {
                 isRow || known.contains(submission.bundleID)
                     ? .hold(.appNotConfigured, detail: detail) : .rejected(Rejection(.unknownApp, detail)))
         }
+        let terms = Terms(rules: rules, isRow: isRow, now: now)
         switch submission.evidence {
-        case .receipt(let base64): return check(receipt: base64, &submission, rules, isRow: isRow, at: now)
-        case .signedTransaction(let text):
-            return check(signed: text, &submission, rules, isRow: isRow, at: now)
+        case .receipt(let base64): return check(receipt: base64, &submission, terms)
+        case .signedTransaction(let text): return check(signed: text, &submission, terms)
         case .transactionID(let id):
             guard id.isWellFormed else {
                 return .concluded(.rejected(Rejection(.transactionNotFound, "The transaction id is none of Apple's.")))
             }
-            let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
-            return askServerAPI(ServerAPIQuestion(subject: subject, target: .transaction(id)))
+            return askServerAPI(ServerAPIQuestion(subject: terms.subject(submission), target: .transaction(id)))
         }
     }
 
@@ -73,27 +72,35 @@ public struct LocalChecker: Sendable {
         return verifiers.isSigned(receipt)
     }
 
+    /// The terms of one check; see ``check(_:isRow:at:)``.
+    private struct Terms {
+        let rules: AppRules
+        let isRow: Bool
+        let now: Timestamp
+
+        func subject(_ submission: Submission) -> QuestionSubject {
+            QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
+        }
+    }
+
     // MARK: Receipts
 
-    private func check(
-        receipt base64: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRow: Bool,
-        at now: Timestamp
-    ) -> Outcome {
+    private func check(receipt base64: EvidenceText, _ submission: inout Submission, _ terms: Terms) -> Outcome {
         let text: ReceiptText
         let receipt: AppReceipt
         do throws(AppReceiptError) {
             (text, receipt) = try AppReceipt.read(base64)
         } catch {
             if let (text, receipt) = TransactionReceipt.read(base64) {
-                return check(receipt, text, &submission, rules, isRow: isRow, at: now)
+                return check(receipt, text, &submission, terms)
             }
             let detail = EvidenceForm.detail(error.detail, of: base64, in: .appReceipt)
             return .concluded(.rejected(Rejection(.receiptMalformed, detail)))
         }
         if let createdAt = receipt.createdAt {
-            submission = submission.received(notBefore: createdAt, isRow: isRow, now: now)
+            submission = submission.received(notBefore: createdAt, isRow: terms.isRow, now: terms.now)
         }
-        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
+        let subject = terms.subject(submission)
         if let rejection = receipt.contradiction(with: subject.rules.app) { return .concluded(.rejected(rejection)) }
         guard subject.rules.receipts != .verifyReceipt else {
             let fingerprint = ReceiptFingerprint(
@@ -110,7 +117,7 @@ public struct LocalChecker: Sendable {
             return .concluded(error.verdict)
         }
         // Apple's signature says it, and no reply says it sooner.
-        if receipt.origin == .sandbox, !rules.app.sandbox.allows(submission.userID) {
+        if receipt.origin == .sandbox, !terms.rules.app.sandbox.allows(submission.userID) {
             let claim = submission.claim
             return .concluded(.rejected(PurchaseCheck.sandboxNotAllowed(claim.transactionID, of: claim.productID)))
         }
@@ -127,21 +134,20 @@ public struct LocalChecker: Sendable {
     /// Only verifyReceipt can tell whether a receipt in the style of iOS 6 is Apple's. A receipt that waits is still
     /// asked about there after the app's setting has changed: our own configuration fails no purchase.
     private func check(
-        _ receipt: TransactionReceipt, _ text: ReceiptText, _ submission: inout Submission, _ rules: AppRules,
-        isRow: Bool, at now: Timestamp
+        _ receipt: TransactionReceipt, _ text: ReceiptText, _ submission: inout Submission, _ terms: Terms
     ) -> Outcome {
-        if let rejection = receipt.contradiction(with: rules.app) { return .concluded(.rejected(rejection)) }
-        guard rules.receipts == .verifyReceipt || isRow else {
+        if let rejection = receipt.contradiction(with: terms.rules.app) { return .concluded(.rejected(rejection)) }
+        guard terms.rules.receipts == .verifyReceipt || terms.isRow else {
             let detail = "It is a transactionReceipt in the style of iOS 6, which only verifyReceipt can authenticate."
             return .concluded(.rejected(Rejection(.receiptMalformed, detail, transactionID: receipt.transactionID)))
         }
         if let purchasedAt = receipt.purchasedAt {
-            submission = submission.received(notBefore: purchasedAt, isRow: isRow, now: now)
+            submission = submission.received(notBefore: purchasedAt, isRow: terms.isRow, now: terms.now)
         }
         let fingerprint = ReceiptFingerprint(
             transactions: [receipt.transactionID], saysSandbox: receipt.saysSandbox)
-        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
-        return .ask(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint))
+        return .ask(
+            ReceiptQuestion(subject: terms.subject(submission), base64: text.base64, fingerprint: fingerprint))
     }
 
     /// A receipt lacks later refunds and purchases, account tokens, and whether a purchase is shared within a family.
@@ -192,35 +198,29 @@ public struct LocalChecker: Sendable {
 
     // MARK: Signed transactions
 
-    private func check(
-        signed text: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRow: Bool, at now: Timestamp
-    ) -> Outcome {
+    private func check(signed text: EvidenceText, _ submission: inout Submission, _ terms: Terms) -> Outcome {
         let transaction: SignedTransaction
         do throws(SignedTransactionError) {
-            transaction = try verifiers.transactions.verify(text, now: now)
+            transaction = try verifiers.transactions.verify(text, now: terms.now)
         } catch {
             return .concluded(Self.refusal(of: text, for: error))
         }
         let signedAt = transaction.signedAt
-        submission = submission.received(notBefore: signedAt, now: isRow ? signedAt : now)
-        let policy = ClaimPolicy(app: rules.app, submission: submission)
+        submission = submission.received(notBefore: signedAt, now: terms.isRow ? signedAt : terms.now)
+        let policy = ClaimPolicy(app: terms.rules.app, submission: submission)
         let verdict = policy.verdict(on: transaction, by: .signedTransaction)
-        // Made where it is needed: most signed transactions need no question.
-        func subject() -> QuestionSubject {
-            QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
-        }
-        if transaction.bundleID == nil, let question = Self.whose(transaction, subject()) {
+        if transaction.bundleID == nil, let question = Self.whose(transaction, terms.subject(submission)) {
             return askServerAPI(question)
         }
-        guard let age = rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
+        guard let age = terms.rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
             case .success(let purchase) = transaction.purchase,
             // Against the present, because a submission may have waited for days, and the player asked for a refund.
-            max(now, submission.receivedAt).since(transaction.signedAt) > age
+            max(terms.now, submission.receivedAt).since(transaction.signedAt) > age
         else { return .concluded(verdict) }
         // Signed long ago: a refund since is not in it.
         return askServerAPI(
             ServerAPIQuestion(
-                subject: subject(),
+                subject: terms.subject(submission),
                 target: .confirmation(purchase.transactionID, since: transaction.signedAt),
                 in: purchase.environment))
     }
