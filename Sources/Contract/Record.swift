@@ -154,6 +154,8 @@ public enum EventFormat: Int, Hashable, Sendable {
 public enum CloudEvent {
     /// Header that holds an event's id.
     public static let idHeader = "ce_id"
+    /// The header with an event's subject: a transaction, or a submission.
+    public static let subjectHeader = "ce_subject"
     /// The header with the time of an event's decision.
     public static let timeHeader = "ce_time"
     /// Source of every event; with the id it makes an event unique.
@@ -174,7 +176,7 @@ public enum CloudEvent {
         headers.append(RecordHeader(idHeader, id.rawValue))
         headers.append(sourceHeader)
         headers.append(type)
-        headers.append(RecordHeader("ce_subject", subject))
+        headers.append(RecordHeader(subjectHeader, subject))
         headers.append(RecordHeader(timeHeader, time.rfc3339))
         headers.append(contentTypeHeader)
         if let traceparent {

@@ -73,7 +73,8 @@ struct OwedEvents: Sendable {
         case .granted(let reference, _): add(AuditKey(reference, &bytes), row.step)
         case .failed(let key): add(AuditKey(submission: key, &bytes), row.step)
         case .quarantined(let origin, let digest):
-            stubs.append(Fact(AuditKey(origin, &bytes), .quarantined, digest: .quarantined(digest, isStub: true)))
+            let content = QuarantinedContent.of(digest, isStub: true)
+            stubs.append(Fact(AuditKey(origin, &bytes), .quarantined, digest: content))
         case .pending: break
         }
     }

@@ -56,7 +56,9 @@ struct Judge {
         case .record: if !hasOutcome { suspect(.noOutcome, fact) }
         case .quarantined: if contents.count < AuditLimits.contents { contents.append(fact.digest) }
         case .unreadable:
-            if !contents.contains(fact.digest), !contents.contains(.anything) { suspect(.notQuarantined, fact) }
+            if !contents.contains(fact.digest), !contents.contains(QuarantinedContent.anything) {
+                suspect(.notQuarantined, fact)
+            }
         case .purchase: if purchase == nil { purchase = fact } else { suspect(.purchaseTwice, fact) }
         }
     }

@@ -44,7 +44,7 @@ struct TopicFacts {
         }
         return Fact(
             AuditKey(record.origin, &bytes), .unreadable, partition: partition, number: place,
-            digest: .quarantined(SHA256.hash(record.value ?? []), isStub: false))
+            digest: QuarantinedContent.of(SHA256.hash(record.value ?? []), isStub: false))
     }
 
     /// An event's copy; nil for one of a decision before the window, and for a record that is no event.
@@ -86,43 +86,42 @@ extension InputRecord {
 
     /// A transaction of an event of a grant, and a submission of one of a failure; nil for a text that is none.
     var subject: String? {
-        guard let subject = header("ce_subject"), !subject.isEmpty, subject.count <= AuditLimits.subject
+        guard let subject = header(CloudEvent.subjectHeader), !subject.isEmpty, subject.count <= AuditLimits.subject
         else { return nil }
         return String(decoding: subject, as: UTF8.self)
     }
 
-    /// The attempts of a failure's event, whose value begins with them.
+    /// The attempts that a failure's event names.
     var failedAttempts: Int? {
-        let start = #"{"attempts":"#.utf8
-        guard let value, value.starts(with: start) else { return nil }
-        let digits = value.dropFirst(start.count).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        return Int(String(decoding: digits, as: UTF8.self))
+        guard let value, case .number(let text)? = (try? StrictJSON(value))?.members["attempts"] else { return nil }
+        return Int(text)
     }
 
     /// The origin of a record of the quarantine topic, and its content there.
     var quarantined: (Origin, UInt64)? {
         guard let label = QuarantineLabel(headers) else { return nil }
         guard let stub = label.stub else {
-            return (label.origin, .quarantined(SHA256.hash(value ?? []), isStub: false))
+            return (label.origin, QuarantinedContent.of(SHA256.hash(value ?? []), isStub: false))
         }
         guard let digest = SHA256Digest(hex: stub.digest.utf8) else { return nil }
-        return (label.origin, .quarantined(digest, isStub: true))
+        return (label.origin, QuarantinedContent.of(digest, isStub: true))
     }
 
     /// Whether the content of a copy on the quarantine topic, or of an owed stub, is that of this record.
     func isMeant(by content: UInt64) -> Bool {
-        content == .anything || content == .quarantined(SHA256.hash(value ?? []), isStub: false)
+        content == QuarantinedContent.anything
+            || content == QuarantinedContent.of(SHA256.hash(value ?? []), isStub: false)
     }
 }
 
-extension UInt64 {
+/// The content of a record that cannot be read, as a fact has it.
+enum QuarantinedContent {
     /// Any content.
     static let anything: UInt64 = 0
     private static let nothing = SHA256.hash([])
 
-    /// The content of a record that cannot be read. An operator passes offsets without a look at their records: the
-    /// stub of such a one has the digest of nothing.
-    static func quarantined(_ digest: SHA256Digest, isStub: Bool) -> UInt64 {
-        isStub && digest == nothing ? anything : Swift.max(1, digest.short)
+    /// An operator passes offsets without a look at their records: the stub of such a one has the digest of nothing.
+    static func of(_ digest: SHA256Digest, isStub: Bool) -> UInt64 {
+        isStub && digest == nothing ? anything : max(1, digest.short)
     }
 }
