@@ -119,6 +119,7 @@ public struct AppleSettings: Sendable {
     /// For a whole request, connecting included; never shorter than ``connectTimeout``.
     public let timeout: Duration
 
+    /// - Throws: for a value of another form, for two that contradict each other, and for roots that cannot be read.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         verifyReceiptProductionURL = try values.value(Settings.verifyReceiptProductionURL)
         verifyReceiptSandboxURL = try values.value(Settings.verifyReceiptSandboxURL)
@@ -213,6 +214,7 @@ public struct LogSettings: Hashable, Sendable {
     public let level: Logger.Level
     public let format: LineLogHandler.Format
 
+    /// - Throws: for a value of another form.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         level = try values.value(Settings.logLevel)
         format = try values.value(Settings.logFormat)
@@ -220,6 +222,7 @@ public struct LogSettings: Hashable, Sendable {
 }
 
 extension LedgerSettings {
+    /// - Throws: for a URL of another form, and for a file of a password beside the URL of a file of SQLite's.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         self = try values.value(Settings.ledgerURL)
         guard let file = try values.value(Settings.ledgerPasswordFile) else { return }

@@ -46,6 +46,7 @@ public struct JSONObjectWriter: ~Copyable {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Writes `true` or `false`.
     public mutating func member(_ name: StaticString, _ flag: Bool) {
         begin(name)
         bytes.append(contentsOf: (flag ? "true" : "false").utf8)

@@ -25,6 +25,7 @@ public struct SHA256: ~Copyable {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    /// Digests further bytes, behind those of before.
     public mutating func update(_ bytes: some Collection<UInt8>) {
         withContiguousBytes(of: bytes) { bytes in
             if !bytes.isEmpty { require(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)) }
@@ -69,6 +70,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable {
         self.init(bytes: stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] })
     }
 
+    /// Lends the 32 bytes until the closure returns.
     public func withUnsafeBytes<Result, Thrown: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Thrown) -> Result
     ) throws(Thrown) -> Result {

@@ -22,6 +22,7 @@ public enum GrantImport {
     /// The prefix of the topic that stands as the origin of imported rows. No topic of Kafka's has a colon.
     static let topicPrefix = "import:"
 
+    /// The origin of a row that was imported from a line of a file: `import:` and the name, partition 0, the line.
     public static func origin(file name: String, line: Int) -> Origin {
         Origin(topic: topicPrefix + name, partition: 0, offset: Int64(line))
     }

@@ -35,6 +35,7 @@ public struct Timer: Sendable {
 public struct Recorder: Sendable {
     let series: HistogramSeries
 
+    /// Adds a value, in the unit that the metric's name says.
     public func record(_ value: Int) { series.record(Double(value)) }
     public func record(_ value: Double) { series.record(value) }
 }

@@ -19,6 +19,7 @@ public struct Poller: ~Copyable, Sendable {
         public static let write = Interest(rawValue: 2)
     }
 
+    /// A watched descriptor that is ready.
     @frozen
     public struct Readiness: Hashable, Sendable {
         /// The number that the descriptor was added with.

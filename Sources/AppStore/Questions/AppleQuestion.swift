@@ -76,6 +76,7 @@ public enum QuestionStep: Sendable {
     case check(any AppleQuestion)
 }
 
+/// A question's next step: a call, or the verdict where none can be made.
 public enum AppleCallStep: Sendable {
     case send(AppleCall)
     case concluded(Verdict)

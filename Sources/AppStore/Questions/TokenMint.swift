@@ -2,6 +2,7 @@ internal import Contract
 internal import Cryptography
 internal import Synchronization
 
+/// An app's token for calls of the App Store Server API: a JWT, signed with ES256.
 public struct BearerToken: Hashable, Sendable, RedactedSecret {
     /// For the request's header only.
     public let text: String

@@ -9,6 +9,7 @@ public struct KafkaTopics: AuditedTopics {
     private let scan: KafkaScan
     private let group: String
 
+    /// - Parameter group: Its committed offsets count, and topics are read with its rights. It is not joined.
     public init(_ configuration: KafkaClientConfiguration, group: String, logger: Logger) {
         admin = KafkaAdmin(configuration: configuration, logger: logger)
         scan = KafkaScan(configuration: configuration, group: group, logger: logger)

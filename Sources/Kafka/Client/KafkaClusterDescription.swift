@@ -1,6 +1,8 @@
 import CLibrdkafka
 
+/// A cluster and some of its topics, as a broker described them at one moment.
 public struct KafkaClusterDescription: Sendable, Equatable {
+    /// The partitions of one topic.
     public struct Partitions: Sendable, Hashable {
         public let count: Int
         /// Partitions that can be neither read nor written at present.
@@ -10,6 +12,7 @@ public struct KafkaClusterDescription: Sendable, Equatable {
         public let inSyncReplicas: Int
     }
 
+    /// A topic that was asked for.
     public enum Topic: Sendable, Hashable {
         case present(Partitions)
         case missing

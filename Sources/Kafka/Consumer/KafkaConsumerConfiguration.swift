@@ -1,6 +1,7 @@
 internal import CLibrdkafka
 internal import Scheduling
 
+/// The cluster, the group and the topics of a consumer.
 public struct KafkaConsumerConfiguration: Sendable {
     public var client: KafkaClientConfiguration
     public var groupID: String

@@ -37,6 +37,7 @@ public enum KafkaConsumerEvent: Sendable {
     case stopped
 }
 
+/// Records of one partition, in the order of their offsets.
 public struct KafkaBatch: Sendable, Hashable {
     public let partition: TopicPartition
     /// The number of the ``KafkaStart`` that the partition is read under.
@@ -44,6 +45,7 @@ public struct KafkaBatch: Sendable, Hashable {
     public let records: [InputRecord]
 }
 
+/// The place that an owner has a partition read from.
 public struct KafkaStart: Sendable, Hashable {
     public let partition: TopicPartition
     public let offset: Int64?

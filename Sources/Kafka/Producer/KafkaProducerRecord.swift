@@ -1,6 +1,7 @@
 internal import CLibrdkafka
 public import Contract
 
+/// A record to publish.
 public struct KafkaProducerRecord: Sendable, Hashable {
     public var topic: String
     /// Decides the partition, by librdkafka's `consistent_random` unless configured otherwise; nil is a null key.
@@ -16,11 +17,13 @@ public struct KafkaProducerRecord: Sendable, Hashable {
     }
 }
 
+/// The end of a record that the producer accepted. Each has one report, also where the producer is closed before.
 public struct KafkaDeliveryReport: Sendable, Hashable {
     public let token: UInt64
     public internal(set) var result: KafkaDelivery
 }
 
+/// Whether the brokers have a record.
 public enum KafkaDelivery: Sendable, Hashable {
     /// All in-sync replicas have it, at this partition and offset.
     case acknowledged(partition: Int32, offset: Int64)
@@ -89,6 +92,7 @@ public enum KafkaRefusal: Error, Hashable {
     }
 }
 
+/// Whether the producer takes a record.
 public enum KafkaAcceptance: Sendable, Hashable {
     /// A delivery report with the token follows.
     case accepted

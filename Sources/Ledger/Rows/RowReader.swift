@@ -13,6 +13,7 @@ public protocol RowReader {
 extension RowReader {
     public func int(_ column: Int32) -> Int { Int(integer(column)) }
     public func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    /// The moment in a column of milliseconds since 1970.
     public func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
     public func text(_ column: Int32) -> String { optionalText(column) ?? "" }
     public func identifier<Kind>(_ column: Int32) -> Identifier<Kind> { Identifier(text(column)) }

@@ -72,6 +72,7 @@ public struct RecordBatch: Sendable {
 
 /// The broker's result for one event.
 public struct PublishReport: Sendable {
+    /// Whether the broker has the event.
     public enum Result: Hashable, Sendable {
         case acknowledged
         /// The broker did not acknowledge it in ten seconds, or refuses it. It may be on the topic all the same.
@@ -92,6 +93,7 @@ public struct PublishReport: Sendable {
 
 /// The end of a fulfilment call.
 public struct Called: Sendable {
+    /// Whether the service said yes.
     public enum Result: Hashable, Sendable {
         /// The service has the grant.
         case accepted

@@ -3,6 +3,7 @@ public import Ledger
 
 /// A call to the ledger's second connection: ``LedgerConnection`` has one method for each case.
 public struct LedgerRequest: Sendable {
+    /// The method, with its parameters.
     public enum Call: Sendable {
         case takeOver([TakeOver])
         case knownOutcomes([Origin])

@@ -3,6 +3,7 @@ public import Ledger
 
 /// Work for a checker thread: parsing, signatures, claim policy.
 public struct CheckTask: Sendable {
+    /// The kinds of work, each with all that it needs.
     public enum Work: Sendable {
         /// Read a record and check the evidence in it.
         ///
@@ -38,6 +39,7 @@ public struct Checked: Sendable {
     }
 }
 
+/// The result of a ``CheckTask/Work``.
 public enum CheckResult: Sendable {
     /// No submission can be read from the record. It goes to the quarantine topic as the event, or as the stub if the
     /// topic does not take it.
