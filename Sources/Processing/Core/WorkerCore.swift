@@ -88,7 +88,7 @@ public struct WorkerCore: ~Copyable {
         swap(&turn.actions, &actions)
         defer { swap(&turn.actions, &actions) }
         if stop.reason == nil { advance() }
-        if stop.reason != nil { submissions.news.tellAll(&turn) }
+        if stop.reason != nil { submissions.news.tell(&turn, all: true) }
         turn.actions.stop = stop.reason
     }
 

@@ -72,33 +72,21 @@ struct SubmissionNews {
     }
 
     /// Reports the news that are due.
-    mutating func tell(_ turn: inout Turn) {
-        tell(
-            quarantined.take(at: turn.now), passedOver.take(at: turn.now), missingApps.take(at: turn.now),
-            signedAhead.take(at: turn.now), &turn)
-    }
-
-    /// Reports all news that are left: the worker ends.
-    mutating func tellAll(_ turn: inout Turn) {
-        tell(
-            quarantined.takeAll(at: turn.now), passedOver.takeAll(at: turn.now), missingApps.takeAll(at: turn.now),
-            signedAhead.takeAll(at: turn.now), &turn)
-    }
-
-    private func tell(
-        _ quarantined: [(kind: QuarantineReason.Kind, count: Int, example: Origin)],
-        _ passedOver: [(kind: LeftOut, count: Int, example: SubmissionID)],
-        _ missingApps: [(kind: BundleID, count: Int, example: SubmissionID)],
-        _ signedAhead: [(kind: RetryCause, count: Int, example: SubmissionID)], _ turn: inout Turn
-    ) {
-        for news in quarantined { turn.alert(.quarantined(news.kind, records: news.count, example: news.example)) }
-        for news in passedOver {
+    /// - Parameter all: Also those that are not: the worker ends.
+    mutating func tell(_ turn: inout Turn, all: Bool = false) {
+        let now = turn.now
+        for news in quarantined.take(at: now, all: all) {
+            turn.alert(.quarantined(news.kind, records: news.count, example: news.example))
+        }
+        for news in passedOver.take(at: now, all: all) {
             let left = news.kind
             turn.alert(
                 .passedOver(left.app, left.product, left.reason, purchases: news.count, example: news.example))
         }
-        for news in signedAhead { turn.alert(.signedAhead(submissions: news.count, example: news.example)) }
-        for news in missingApps {
+        for news in signedAhead.take(at: now, all: all) {
+            turn.alert(.signedAhead(submissions: news.count, example: news.example))
+        }
+        for news in missingApps.take(at: now, all: all) {
             turn.alert(.appMissing(news.kind, submissions: news.count, example: news.example))
         }
     }

@@ -54,23 +54,13 @@ struct Occurrences<Kind: Hashable, Example> {
     }
 
     /// The news that it is time for: each kind, how many, and the first of them.
-    mutating func take(at now: Instant) -> [(kind: Kind, count: Int, example: Example)] {
-        guard let nextMoment, nextMoment <= now else { return [] }
-        return take(at: now) { $0.due.map { $0 <= now } ?? true }
-    }
-
-    /// All that is untold.
-    mutating func takeAll(at now: Instant) -> [(kind: Kind, count: Int, example: Example)] {
-        take(at: now) { _ in true }
-    }
-
-    private mutating func take(
-        at now: Instant, where isDue: (Entry) -> Bool
-    ) -> [(kind: Kind, count: Int, example: Example)] {
+    /// - Parameter all: Whether it is time for all of them.
+    mutating func take(at now: Instant, all: Bool) -> [(kind: Kind, count: Int, example: Example)] {
+        guard all || nextMoment.map({ $0 <= now }) ?? false else { return [] }
         nextMoment = nil
         return kinds.compactMap { kind in
             guard let entry = entries[kind], entry.untold > 0, let example = entry.example else { return nil }
-            guard isDue(entry) else {
+            guard all || entry.due.map({ $0 <= now }) ?? true else {
                 nextMoment.bringForward(to: entry.due)
                 return nil
             }

@@ -70,7 +70,7 @@ final class SubmissionNewsTests {
         found(.notJSON, 0..<1)
         found(.notJSON, 1..<4)
         _ = takeAlerts()
-        for _ in 0..<2 { news.tellAll(&turn) }
+        for _ in 0..<2 { news.tell(&turn, all: true) }
         #expect(takeAlerts() == [.quarantined(.notJSON, records: 3, example: Fixture.origin(1))])
         #expect(news.nextMoment == nil)
     }
