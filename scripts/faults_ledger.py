@@ -21,6 +21,8 @@ class PostgresLane(Lane):
         super().__init__(stage, name, kafka, apple)
         self.server, self.standby = server, standby
         server.run("postgres", f"CREATE ROLE {server.USER} LOGIN PASSWORD '{server.PASSWORD}'")
+        # rights.sql demands it, although no command of an operator is called here.
+        server.run("postgres", "CREATE ROLE grantor_operator")
         for database in ("ledger", "empty", "forgetful"):
             server.run("postgres", f"CREATE DATABASE {database}")
         self.right |= {
@@ -32,7 +34,7 @@ class PostgresLane(Lane):
             self.migrate(database)
 
     def migrate(self, database):
-        """As docs/postgresql.md says: the owner makes the tables, and gives a worker its rights."""
+        """As docs/postgresql.md says: the owner makes the tables, and gives the roles their rights."""
         self.run("migrate", GRANTOR_LEDGER_URL=self.server.url(database), GRANTOR_LEDGER_PASSWORD_FILE=None)
         rights = (ROOT / "deploy/postgres/rights.sql").read_text(encoding="utf-8")
         # Lines that begin so are psql's own.
