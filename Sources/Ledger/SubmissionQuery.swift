@@ -102,6 +102,8 @@ public struct SubmissionRow: Hashable, Sendable {
     public let dueAt: Timestamp?
     /// Whether a worker is at it.
     public let isLeased: Bool
+    /// Whether Apple's signature on the evidence holds. Of a submission that waits; others do not say it.
+    public let isSigned: Bool
     /// Purchases left out beside those that it was granted.
     public let passedOver: PassedOver?
     /// Whether another system granted it, before this one came into use.
@@ -113,8 +115,8 @@ public struct SubmissionRow: Hashable, Sendable {
         sequence: Int64, state: SubmissionState, claimant: Claimant, origin: Origin, receivedAt: Timestamp? = nil,
         decidedAt: Timestamp? = nil, cause: String? = nil, detail: String? = nil, transactionID: TransactionID?,
         originalTransactionID: TransactionID? = nil, environment: Environment? = nil, productID: ProductID?,
-        attempts: Int, dueAt: Timestamp? = nil, isLeased: Bool = false, passedOver: PassedOver? = nil,
-        isImported: Bool = false, owable: [OutboxKey] = []
+        attempts: Int, dueAt: Timestamp? = nil, isLeased: Bool = false, isSigned: Bool = false,
+        passedOver: PassedOver? = nil, isImported: Bool = false, owable: [OutboxKey] = []
     ) {
         self.sequence = sequence
         self.state = state
@@ -131,6 +133,7 @@ public struct SubmissionRow: Hashable, Sendable {
         self.attempts = attempts
         self.dueAt = dueAt
         self.isLeased = isLeased
+        self.isSigned = isSigned
         self.passedOver = passedOver
         self.isImported = isImported
         self.owable = owable

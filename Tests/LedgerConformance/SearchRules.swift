@@ -113,6 +113,14 @@ extension LedgerConformance {
             try expect(try found(claimed.id), [claimed.claim.environment], "a claim")
             try expect(try found("e4"), [nil], "a claim without it")
         },
+        ConformanceRule("A hit that waits says whether Apple has signed it") { subject in
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("signed", offset: 1), isSigned: true))
+            try subject.write(Samples.wait(Samples.submission("unsigned", offset: 2)))
+            for id in ["signed", "unsigned"] {
+                try expect(try subject.ledger.find(id, limit: 9).hits.map(\.row.isSigned), [id == "signed"], id)
+            }
+        },
         ConformanceRule("Lists narrow each state by submission, order and transaction") { subject in
             try subject.writeEachState()
             let transactions: [(SubmissionState, String, TransactionID)] = [

@@ -117,7 +117,7 @@ extension ModelConnection: LedgerOperator {
                     transactionID: row.submission.claim.transactionID,
                     environment: row.submission.claim.environment, productID: row.submission.claim.productID,
                     attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
-                    isLeased: row.leasedUntil != nil, owable: [.pending(row.key)])
+                    isLeased: row.leasedUntil != nil, isSigned: row.entry.isSigned, owable: [.pending(row.key)])
             }
         }
     }

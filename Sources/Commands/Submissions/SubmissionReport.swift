@@ -52,6 +52,7 @@ struct SubmissionReport: Sendable {
         case (.held, _, let row?), (.retrying, _, let row?):
             (words.cause, words.detail) = (row.entry.cause.word, row.entry.detail)
             words.next = NextTry(row, now: now)
+            words.isSigned = row.entry.isSigned
         case (.failed, .failed(let failure), _): (words.cause, words.detail) = (failure.reason, failure.detail)
         default: break
         }

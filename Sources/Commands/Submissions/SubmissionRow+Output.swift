@@ -28,7 +28,7 @@ extension SubmissionRow {
     func words(owed: [OutboxRow], _ checkpoints: Checkpoints, now: Timestamp) -> SubmissionWords {
         SubmissionWords(
             state: state, isImported: isImported, isTest: decidedAt != nil && environment == .sandbox,
-            isUnpassed: checkpoints.isUnpassed(origin), cause: cause,
+            isUnpassed: checkpoints.isUnpassed(origin), isSigned: isSigned, cause: cause,
             detail: detail,
             next: dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now) }, owed: owed,
             passedOver: passedOver.map { [$0] } ?? [], now: now)

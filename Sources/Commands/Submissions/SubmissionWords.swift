@@ -13,6 +13,8 @@ struct SubmissionWords: Sendable {
     var isTest = false
     /// Whether workers are not through with its record, so that its event may be neither published nor owed yet.
     var isUnpassed = false
+    /// Whether Apple's signature on the evidence of what waits holds.
+    var isSigned = false
     /// Of a failure or a wait: the word, and its sentence.
     var cause: String?
     var detail: String?
@@ -161,10 +163,18 @@ struct SubmissionWords: Sendable {
         if isTest { return nil }
         return switch state {
         case .held: cause == HoldCause.noDecision.rawValue ? Self.whileInDoubt : Self.whileItWaits
-        case .retrying:
-            retryCause?.isDoubt == true || retryCause == .noLongerFound ? Self.whileInDoubt : Self.whileItWaits
+        case .retrying: isPromised ? Self.whileItWaits : Self.whileInDoubt
         case .failed: reason?.wordsForPlayer
         case .granted, .repeated: owed.isEmpty && (!isUnpassed || isImported) ? nil : Self.whileItWaits
+        }
+    }
+
+    /// Whether Apple has attested what is retrying, and not taken it back. Anybody can make up the rest.
+    private var isPromised: Bool {
+        switch retryCause {
+        case .signedAhead: true
+        case .noLongerFound: false
+        case let cause: isSigned && cause?.isDoubt != true
         }
     }
 }

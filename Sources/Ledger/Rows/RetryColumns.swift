@@ -151,7 +151,7 @@ public enum RetryColumns: Int32, RecordColumn {
             transactionID: row.optionalText(.transactionID).map { TransactionID(reading: $0) },
             environment: row.word(.environment), productID: row.optionalIdentifier(.productID),
             attempts: attempted.int(.attempts),
-            dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil),
+            dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil), isSigned: row.int(.signed) != 0,
             owable: ClaimDigest(bytes: row.blob(.digest)).map { [.pending($0)] } ?? [])
     }
 

@@ -80,6 +80,18 @@ struct FindCommandTests {
         #expect(!words.isTest, "a claim proves nothing")
     }
 
+    @Test("A row that waits is promised only where Apple has signed it")
+    func signed() {
+        for isSigned in [false, true] {
+            let row = SubmissionRow(
+                sequence: 1, state: .retrying, claimant: FixedLedger.claimant("s-1"), origin: FixedLedger.origin,
+                cause: "no_answer", transactionID: nil, productID: nil, attempts: 1, isSigned: isSigned)
+            let words = row.words(owed: [], Checkpoints([]), now: FixedLedger.time)
+            let said = isSigned ? SubmissionWords.whileItWaits : SubmissionWords.whileInDoubt
+            #expect(words.sentences.last?.contains(said) == true)
+        }
+    }
+
     @Test("White space around a transaction's id does not count")
     func trimmed() {
         let found = grantor.run(["find", " 1000007\n", "--json"])

@@ -50,6 +50,21 @@ struct SubmissionReportTests {
         #expect(try member(173, failed, [], [FixedLedger.waiting]) == nil)
     }
 
+    @Test("A claim that waits is promised only where Apple has signed it")
+    func signed() throws {
+        func forPlayer(isSigned: Bool) throws -> String? {
+            let waiting = FixedLedger.waiting
+            var entry = waiting.entry
+            entry.isSigned = isSigned
+            let row = RetryRow(
+                key: waiting.key, submission: waiting.submission, entry: entry, attempts: 1, dueAt: waiting.dueAt,
+                isLeased: false)
+            return try report(waiting: [row]).words(now: FixedLedger.time).sentences.last
+        }
+        #expect(try forPlayer(isSigned: true)?.contains(SubmissionWords.whileItWaits) == true)
+        #expect(try forPlayer(isSigned: false)?.contains(SubmissionWords.whileInDoubt) == true)
+    }
+
     @Test("A submission without a row is none")
     func unknown() {
         let key = SubmissionKey(bundleID: "a", submissionID: "s")

@@ -147,7 +147,9 @@ struct SubmissionWordsTests {
 
     @Test("What waits for Apple says what Apple did, and when it is asked again", arguments: RetryCause.allCases)
     func retrying(cause: RetryCause) {
-        let text = text(.retrying, cause.rawValue)
+        var words = words(.retrying, cause.rawValue)
+        words.isSigned = true
+        let text = words.sentences.joined(separator: " ")
         #expect(text.hasPrefix("Neither granted nor refused yet. "))
         #expect(text.contains(Self.next) == (cause != .endpointUnavailable))
         #expect(
@@ -162,6 +164,12 @@ struct SubmissionWordsTests {
         #expect(text.hasSuffix(Self.stillAsking) == mayBeRefused)
     }
 
+    @Test("A delivery is promised only of what Apple has signed", arguments: RetryCause.allCases)
+    func unproven(cause: RetryCause) {
+        // Nothing waits for this cause whose signature does not hold.
+        #expect(text(.retrying, cause.rawValue).hasSuffix(Self.safe) == (cause == .signedAhead))
+    }
+
     @Test("Words of a later version lead to no wrong advice")
     func later() {
         #expect(text(.failed, "of_tomorrow") == "Nothing was granted. The detail.")
@@ -172,6 +180,6 @@ struct SubmissionWordsTests {
         #expect(
             text(.retrying, "of_tomorrow")
                 == "Neither granted nor refused yet. Apple cannot tell. The detail. It is asked again \(Self.next). "
-                + "\(Self.safe)")
+                + "\(Self.stillAsking)")
     }
 }

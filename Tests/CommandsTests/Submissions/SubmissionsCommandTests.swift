@@ -231,7 +231,7 @@ struct SubmissionsCommandTests {
         #expect(
             output == """
                 Submission retrying
-                  Neither granted nor refused yet. Apple cannot tell. HTTP 502. It is asked again in 15 s, at 2023-11-14T22:13:35.000Z. Tell the player: "Your purchase is safe, and will be delivered."
+                  Neither granted nor refused yet. Apple cannot tell. HTTP 502. It is asked again in 15 s, at 2023-11-14T22:13:35.000Z. Tell the player: "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 
                   app   com.example.game
                   user  u-1
