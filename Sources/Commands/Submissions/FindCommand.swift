@@ -52,7 +52,12 @@ enum FindCommand {
     }
 
     private static func failure(_ word: String, _ end: String) -> CommandFailure {
-        CommandFailure(.failed, "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\"\(end)")
+        let hint =
+            TransactionID(asked: word).isWellFormed
+            ? "; search by the user, because what waits, is unread or was given up is mostly not found by Apple's id"
+            : ""
+        return CommandFailure(
+            .failed, "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\"\(hint)\(end)")
     }
 
     /// The look on the topics, which may be out of reach where the ledger is not.

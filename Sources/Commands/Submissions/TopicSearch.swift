@@ -106,7 +106,7 @@ struct TopicSearch: Sendable {
             leftOut > 0
             ? "more of them are there"
             : "it was never submitted, or under another id, or its answer was pruned or erased"
-        return "\(looked): \(end) (ids inside evidence that waits or is unread are not seen)"
+        return "\(looked): \(end)"
     }
 }
 

@@ -144,12 +144,23 @@ struct TopicSearchTests {
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
             result.errors
-                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id, or its answer was pruned or erased (ids inside evidence that waits or is unread are not seen)\n"
+                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id, or its answer was pruned or erased\n"
         )
         let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
         let more = try grantor(FixedInput(values: many))("find nobody")
         #expect(
             more.errors.contains(". 1000 unread and 2 quarantined records were looked through: more of them are there"))
+    }
+
+    @Test("What may be an id of Apple's and is not found leads to the user first")
+    func ofApple() throws {
+        let words =
+            "; search by the user, because what waits, is unread or was given up is mostly not found by Apple's id"
+        for input in [FixedInput(values: submitted), FixedInput(failure: FixedCluster.away)] {
+            let run = try grantor(input)
+            #expect(run("find 404").errors.contains("the id \"404\"\(words)"))
+            #expect(!run("find nobody").errors.contains("search by the user"))
+        }
     }
 
     @Test("Where a topic cannot be looked through, the command says so, and shows what the other one has")

@@ -89,13 +89,16 @@ final class FixedLedger: LedgerOperator, Sendable {
         }
     }
 
-    /// One row of each list, except for "nobody" and "gone".
+    /// One row of each list, except for "nobody", "gone" and the transaction 404.
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         for query in queries { note("submissions \(query)") }
         return queries.map { query in
             if let held = held.withLock({ $0 }) { return query.state == .held ? Self.page(query, of: held) : [] }
-            let words = [query.userID?.rawValue, query.submissionID?.rawValue, query.orderID?.rawValue]
-            guard !words.contains(where: { ["nobody", "gone", "later"].contains($0) }) else { return [] }
+            let words = [
+                query.userID?.rawValue, query.submissionID?.rawValue, query.orderID?.rawValue,
+                query.transactionID?.rawValue,
+            ]
+            guard !words.contains(where: { ["nobody", "gone", "later", "404"].contains($0) }) else { return [] }
             let isWaiting = query.state.isWaiting
             return [
                 SubmissionRow(
