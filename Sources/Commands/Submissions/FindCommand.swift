@@ -149,19 +149,27 @@ extension SearchResult {
 
     /// A block for each hit: its subject, sentences about what came of it, and its ids, whole and ready to be copied.
     func text(_ checkpoints: Checkpoints, now: Timestamp, width: Int?) -> String {
-        var text = hits.map { $0.text(checkpoints, now: now, width: width) }.joined(separator: "\n")
+        let grants = hits.map(\.row).filter { $0.state == .granted }
+        var text = hits.map { $0.text(among: grants, checkpoints, now: now, width: width) }.joined(separator: "\n")
         if hasMore { text += "\nMore exist than these \(hits.count); --limit shows more, a list goes through all.\n" }
         return text
     }
 }
 
 extension SearchResult.Hit {
-    fileprivate func text(_ checkpoints: Checkpoints, now: Timestamp, width: Int?) -> String {
+    /// - Parameter grants: All that were found.
+    fileprivate func text(
+        among grants: [SubmissionRow], _ checkpoints: Checkpoints, now: Timestamp, width: Int?
+    ) -> String {
         let title = row.claimant.submissionID.rawValue
         let cause = row.cause.map { ": \($0)" } ?? ""
         let untold = row.cause == nil && !owed.isEmpty ? ", not told yet" : ""
+        let answering = grants.first {
+            row.state == .repeated && $0.transactionID == row.transactionID && $0.environment == row.environment
+        }
+        let words = row.words(owed: owed, answering: answering, checkpoints, now: now)
         return PrintableText.singleLine("\(title)  \(row.state.rawValue)\(cause)\(untold)") + "\n"
-            + TextParagraph.text(row.words(owed: owed, checkpoints, now: now).sentences, width)
+            + TextParagraph.text(words.sentences, width)
             + TextParagraph.text(facts: facts.map { "\($0) \($1)" }, width)
     }
 

@@ -54,6 +54,8 @@ struct SubmissionReport: Sendable {
             words.next = NextTry(row, now: now)
             words.isSigned = row.entry.isSigned
         case (.failed, .failed(let failure), _): (words.cause, words.detail) = (failure.reason, failure.detail)
+        case (.repeated, .repeated(let repeated), _):
+            (words.order, words.transaction) = (repeated.claimant.orderID, repeated.grant.transactionID)
         default: break
         }
         return words

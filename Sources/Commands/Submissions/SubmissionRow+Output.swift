@@ -24,12 +24,15 @@ extension SubmissionRow {
 
     /// - Parameters:
     ///   - owed: The rows that the outbox has of it.
+    ///   - answering: Of a repeat the grant that answers it, if that was found as well.
     ///   - checkpoints: As of the moment at which this row was read.
-    func words(owed: [OutboxRow], _ checkpoints: Checkpoints, now: Timestamp) -> SubmissionWords {
+    func words(
+        owed: [OutboxRow], answering: SubmissionRow? = nil, _ checkpoints: Checkpoints, now: Timestamp
+    ) -> SubmissionWords {
         SubmissionWords(
             state: state, isImported: isImported, isTest: decidedAt != nil && environment == .sandbox,
-            isUnpassed: checkpoints.isUnpassed(origin), isSigned: isSigned, cause: cause,
-            detail: detail,
+            isUnpassed: checkpoints.isUnpassed(origin), isSigned: isSigned, order: claimant.orderID,
+            transaction: transactionID, answering: answering, cause: cause, detail: detail,
             next: dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now) }, owed: owed,
             passedOver: passedOver.map { [$0] } ?? [], now: now)
     }

@@ -15,6 +15,11 @@ struct SubmissionWords: Sendable {
     var isUnpassed = false
     /// Whether Apple's signature on the evidence of what waits holds.
     var isSigned = false
+    /// Of a repeat: the order that it is for, and the transaction that was granted.
+    var order: OrderID?
+    var transaction: TransactionID?
+    /// Of a repeat: the grant that answers it; nil where it was not looked for.
+    var answering: SubmissionRow?
     /// Of a failure or a wait: the word, and its sentence.
     var cause: String?
     var detail: String?
@@ -44,12 +49,23 @@ struct SubmissionWords: Sendable {
     private func outcome(_ detail: String?) -> [String?] {
         switch state {
         case .granted: [grants == 1 ? "The purchase is the user's." : "\(grants) purchases are the user's."]
-        case .repeated: ["The purchase is the user's, by the grant of another submission."]
+        case .repeated: ["The purchase is the user's, by the grant of another submission.", unpaid]
         case .failed: ["Nothing was granted.", detail, again]
         case .held: ["Neither granted nor refused: it waits for our side.", detail] + remedy
         case .retrying: ["Neither granted nor refused yet."] + retrying(detail)
         }
     }
+
+    /// An order is paid by a grant of its own alone. One without an order answers claims for any.
+    private var unpaid: String? {
+        guard let order else { return nil }
+        guard let answering else { return "Order \(order) is paid only if that grant is for it: \(whichGrant)." }
+        return answering.claimant.orderID == order
+            ? nil
+            : "That grant is not for order \(order), which stays unpaid: close it, or decide what the player gets."
+    }
+
+    private var whichGrant: String { "grantor find \(transaction?.rawValue ?? "TRANSACTION") shows it" }
 
     private var test: String? {
         isTest ? "It is a test purchase of the sandbox: nothing is given for it outside of tests." : nil
@@ -144,20 +160,27 @@ struct SubmissionWords: Sendable {
         }
         switch state {
         case .granted where isImported: return "Another system granted it, so no event told of it."
+        case .repeated where answering?.isImported == true:
+            return
+                "Another system granted it, and its event gives no items: if the player has nothing, look at that system."
+                + againGivesNothing
         case .granted, .repeated:
             if isUnpassed {
                 return
                     "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
             }
             // A grant that was imported has no items in its event, because the system that it came from gave them.
-            // Purchases that were left out have to be submitted again. Beside them "again gives nothing" would mislead.
             return
                 "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event"
-                + (state == .repeated ? ", or at the system that an imported grant came from." : ".")
-                + (passedOver.isEmpty ? " Submitting again gives nothing." : "")
+                + (state == .repeated && answering == nil
+                    ? ", or, if that grant is an imported one, at the system that it came from: \(whichGrant)." : ".")
+                + againGivesNothing
         case .failed, .held, .retrying: return nil
         }
     }
+
+    /// Purchases that were left out have to be submitted again. Beside them it would mislead.
+    private var againGivesNothing: String { passedOver.isEmpty ? " Submitting again gives nothing." : "" }
 
     private var forPlayer: String? {
         if isTest { return nil }
@@ -165,7 +188,8 @@ struct SubmissionWords: Sendable {
         case .held: cause == HoldCause.noDecision.rawValue ? Self.whileInDoubt : Self.whileItWaits
         case .retrying: isPromised ? Self.whileItWaits : Self.whileInDoubt
         case .failed: reason?.wordsForPlayer
-        case .granted, .repeated: owed.isEmpty && (!isUnpassed || isImported) ? nil : Self.whileItWaits
+        case .granted, .repeated:
+            owed.isEmpty && (!isUnpassed || isImported || answering?.isImported == true) ? nil : Self.whileItWaits
         }
     }
 

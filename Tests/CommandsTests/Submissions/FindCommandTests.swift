@@ -92,6 +92,23 @@ struct FindCommandTests {
         }
     }
 
+    @Test("A repeat beside the grant that answers it says whether its order is paid, and another one how to see it")
+    func repeatOrder() {
+        let grant = SubmissionRow(GrantRow(sequence: 1, grant: FixedLedger.imported))
+        let repeated = SubmissionRow(
+            sequence: 1, state: .repeated, claimant: FixedLedger.claimant("s-1", order: "other"),
+            origin: FixedLedger.origin, decidedAt: FixedLedger.time, transactionID: "1000009", environment: .production,
+            productID: nil, attempts: 0)
+        func text(_ rows: [SubmissionRow]) -> String {
+            Search("u-1", limit: 9).result([rows]).text(Checkpoints([]), now: FixedLedger.time, width: nil)
+        }
+        #expect(text([repeated, grant]).contains("That grant is not for order other, which stays unpaid: "))
+        #expect(text([repeated, grant]).contains("Another system granted it, and its event gives no items: "))
+        #expect(
+            text([repeated]).contains(
+                "Order other is paid only if that grant is for it: grantor find 1000009 shows it."))
+    }
+
     @Test("White space around a transaction's id does not count")
     func trimmed() {
         let found = grantor.run(["find", " 1000007\n", "--json"])

@@ -65,6 +65,16 @@ struct SubmissionReportTests {
         #expect(try forPlayer(isSigned: false)?.contains(SubmissionWords.whileInDoubt) == true)
     }
 
+    @Test("A repeat for an order says how to see whether that is paid")
+    func repeatOrder() throws {
+        let repeated = Answer.repeated(
+            Repeat(
+                claimant: FixedLedger.claimant("s-1"), grant: FixedLedger.grant().reference,
+                origin: FixedLedger.origin, answeredAt: FixedLedger.time, passedOver: nil))
+        let sentence = "Order o-1 is paid only if that grant is for it: grantor find 1000001 shows it."
+        #expect(try report(answer: repeated).words(now: FixedLedger.time).sentences.contains(sentence))
+    }
+
     @Test("A submission without a row is none")
     func unknown() {
         let key = SubmissionKey(bundleID: "a", submissionID: "s")

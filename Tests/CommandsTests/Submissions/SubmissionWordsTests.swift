@@ -30,13 +30,41 @@ struct SubmissionWordsTests {
             "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event. "
             + "Submitting again gives nothing."
         #expect(text(.granted) == "The purchase is the user's. \(told)")
-        let answered = told.replacing("event.", with: "event, or at the system that an imported grant came from.")
-        #expect(text(.repeated) == "The purchase is the user's, by the grant of another submission. \(answered)")
         var several = words(.granted)
         several.grants = 2
         #expect(several.sentences.first == "2 purchases are the user's.")
         several.isImported = true
         #expect(several.sentences.last == "Another system granted it, so no event told of it.")
+    }
+
+    @Test("A repeat says whether its order is paid, and where the items came from, or how to see that")
+    func repeated() {
+        func text(_ order: OrderID?, _ answering: Grant?) -> String {
+            var words = words(.repeated)
+            (words.order, words.transaction) = (order, "1000001")
+            words.answering = answering.map { SubmissionRow(GrantRow(sequence: 1, grant: $0)) }
+            return words.sentences.joined(separator: " ")
+        }
+        let first = "The purchase is the user's, by the grant of another submission."
+        let service =
+            "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event"
+        #expect(text("o-1", FixedLedger.grant()) == "\(first) \(service). Submitting again gives nothing.")
+        #expect(text(nil, FixedLedger.grant()) == text("o-1", FixedLedger.grant()))
+        #expect(
+            text("other", FixedLedger.imported).hasPrefix(
+                "\(first) That grant is not for order other, which stays unpaid: close it, or decide what the player gets. "
+            ))
+        let imported =
+            "Another system granted it, and its event gives no items: if the player has nothing, look at that system."
+        #expect(text(nil, FixedLedger.imported) == "\(first) \(imported) Submitting again gives nothing.")
+        let unknown =
+            "\(service), or, if that grant is an imported one, at the system that it came from: grantor find 1000001 shows it. "
+            + "Submitting again gives nothing."
+        #expect(text(nil, nil) == "\(first) \(unknown)")
+        #expect(
+            text("other", nil)
+                == "\(first) Order other is paid only if that grant is for it: grantor find 1000001 shows it. \(unknown)"
+        )
     }
 
     @Test("A test purchase is told as one, and its player hears nothing of a delivery")

@@ -4,8 +4,8 @@ import Ledger
 extension FixedLedger {
     static let origin = Origin(topic: "receipts.submitted", partition: 5, offset: 173)
 
-    static func claimant(_ id: SubmissionID, user: UserID = "u-1") -> Claimant {
-        Claimant(submissionID: id, userID: user, bundleID: "com.example.game", orderID: "o-1", traceparent: nil)
+    static func claimant(_ id: SubmissionID, user: UserID = "u-1", order: OrderID = "o-1") -> Claimant {
+        Claimant(submissionID: id, userID: user, bundleID: "com.example.game", orderID: order, traceparent: nil)
     }
 
     static func record(
