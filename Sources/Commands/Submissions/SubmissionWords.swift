@@ -145,8 +145,12 @@ struct SubmissionWords: Sendable {
             let next = "It is called again \(NextTry(call, now: now).words)."
             return switch call.answer {
             case nil: "The app's inventory service has not been told of it yet."
-            case let answer? where answer.isRefusal: "The app's inventory service refuses it (\(answer.words)). \(next)"
-            case let answer?: "The app's inventory service has not said yes (\(answer.words)). \(next)"
+            case let answer? where answer.isRefusal:
+                "The app's inventory service refuses it (\(answer.words)): mostly it does not know the product or player. "
+                    + "To do: add the product or player there. \(next)"
+            case let answer?:
+                "The app's inventory service has not said yes (\(answer.words)). To do: its team mends the service, or the "
+                    + "way to it; grantor check calls it. \(next)"
             }
         }
         if let event = owed.first {

@@ -123,14 +123,15 @@ struct SubmissionReportTests {
         #expect(
             failed.words(now: FixedLedger.time).sentences == [
                 "The purchase is the user's.",
-                "The app's inventory service has not said yes (no whole answer in time). It is called again in 90 s, at "
-                    + "2023-11-14T22:14:50.000Z.",
+                "The app's inventory service has not said yes (no whole answer in time). To do: its team mends the service, "
+                    + "or the way to it; grantor check calls it. It is called again in 90 s, at 2023-11-14T22:14:50.000Z.",
                 "Tell the player: \"\(SubmissionWords.whileItWaits)\"",
             ])
         let refused = try report(grants: [FixedLedger.grant()], owed: [row(ServiceAnswer(isRefusal: true, "HTTP 422"))])
         #expect(
             refused.words(now: FixedLedger.time).sentences[1].hasPrefix(
-                "The app's inventory service refuses it (HTTP 422). It is called again "))
+                "The app's inventory service refuses it (HTTP 422): mostly it does not know the product or player. To do: add "
+                    + "the product or player there. It is called again "))
         #expect(refused.text(now: FixedLedger.time).contains("after 4 attempts; refused, HTTP 422\n"))
         #expect(refused.json().text.contains("\"answer\" : \"HTTP 422\""))
         #expect(refused.json().text.contains("\"isRefused\" : true"))
