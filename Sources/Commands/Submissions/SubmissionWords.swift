@@ -40,7 +40,7 @@ struct SubmissionWords: Sendable {
 
     /// Whole sentences, in the order in which people want to know.
     var sentences: [String] {
-        // An operator's words come without a full stop, as they were given.
+        // The ledger's own words come without a full stop.
         let detail = detail.map { $0.isEmpty || $0.hasSuffix(".") ? $0 : $0 + "." }
         return (outcome(detail) + [test] + left + [told] + [forPlayer.map { "Tell the player: \"\($0)\"" }]).compactMap(
             \.self)
@@ -50,6 +50,12 @@ struct SubmissionWords: Sendable {
         switch state {
         case .granted: [grants == 1 ? "The purchase is the user's." : "\(grants) purchases are the user's."]
         case .repeated: ["The purchase is the user's, by the grant of another submission.", unpaid]
+        case .failed where reason == .abandonedByOperator:
+            [
+                "Nothing was granted.", "A person ended it, and wrote: \"\(self.detail ?? "")\".",
+                "If they gave nothing in its place, the backend may submit it again under a new id.",
+                "Tell the player what they decided.",
+            ]
         case .failed: ["Nothing was granted.", detail, again]
         case .held: ["Neither granted nor refused: it waits for our side.", detail] + remedy
         case .retrying: ["Neither granted nor refused yet."] + retrying(detail)
@@ -74,11 +80,7 @@ struct SubmissionWords: Sendable {
     private var reason: FailureReason? { state == .failed ? cause.flatMap { FailureReason(rawValue: $0) } : nil }
 
     private var again: String? {
-        if reason == .abandonedByOperator {
-            return
-                "A person ended it. If they gave nothing in its place, the backend may submit it again under a new id."
-        }
-        return switch reason?.again {
+        switch reason?.again {
         case .no: "This is final."
         case .otherContent: "The backend may submit it again with mended or fresh content, under a new id."
         case .sameContent: "Once the cause is mended, the backend has to submit it again, under a new id."
@@ -191,7 +193,8 @@ struct SubmissionWords: Sendable {
         return switch state {
         case .held: cause == HoldCause.noDecision.rawValue ? Self.whileInDoubt : Self.whileItWaits
         case .retrying: isPromised ? Self.whileItWaits : Self.whileInDoubt
-        case .failed: reason?.wordsForPlayer
+        // These words are the game's, and send the player to support.
+        case .failed: reason == .abandonedByOperator ? nil : reason?.wordsForPlayer
         case .granted, .repeated:
             owed.isEmpty && (!isUnpassed || isImported || answering?.isImported == true) ? nil : Self.whileItWaits
         }

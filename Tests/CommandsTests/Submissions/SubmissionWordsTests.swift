@@ -142,9 +142,10 @@ struct SubmissionWordsTests {
             var words = words(.failed, reason.rawValue)
             words.detail = "given by hand"
             #expect(
-                words.sentences.prefix(3) == [
-                    "Nothing was granted.", "given by hand.",
-                    "A person ended it. If they gave nothing in its place, the backend may submit it again under a new id.",
+                words.sentences == [
+                    "Nothing was granted.", "A person ended it, and wrote: \"given by hand\".",
+                    "If they gave nothing in its place, the backend may submit it again under a new id.",
+                    "Tell the player what they decided.",
                 ])
             return
         }
