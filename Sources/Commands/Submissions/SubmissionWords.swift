@@ -132,7 +132,8 @@ struct SubmissionWords: Sendable {
         let listed =
             counts[.productNotConfigured] == nil
             ? nil
-            : "Once the apps file lists what is missing there, the backend has to submit the evidence again, under a new id."
+            : "Once the apps file lists what is missing there, the backend has to submit the evidence again, under a new "
+                + "id, unless it was granted since."
         let reasons = PassedOver.Reason.allCases.filter { counts[$0] != nil }.map(\.rawValue).joined(separator: ", ")
         let leftOut =
             all == 1

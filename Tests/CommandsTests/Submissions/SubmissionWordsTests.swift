@@ -132,7 +132,8 @@ struct SubmissionWordsTests {
                 + "themselves.")
         #expect(
             words.sentences[2]
-                == "Once the apps file lists what is missing there, the backend has to submit the evidence again, under a new id."
+                == "Once the apps file lists what is missing there, the backend has to submit the evidence again, under a new "
+                + "id, unless it was granted since."
         )
     }
 
