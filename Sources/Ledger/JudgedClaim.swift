@@ -87,9 +87,8 @@ struct JudgedClaim {
         guard !new.contains(where: { $0.reference == grant.reference }) else { return }
         if let order = grant.orderID { heldOrders.insert(order) }
         guard grant.bundleID == claimant.bundleID, grant.userID == claimant.userID else {
-            reject(
-                .ownedByAnotherUser, "The purchase was granted to another user, whose submission was read first.",
-                productID, reference)
+            let way = grant.isImported ? "by a grant that was imported" : "whose submission was read first"
+            reject(.ownedByAnotherUser, "The purchase was granted to another user, \(way).", productID, reference)
             return
         }
         if grant.submissionID == claimant.submissionID, grant.origin == origin {

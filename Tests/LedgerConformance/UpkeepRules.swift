@@ -94,6 +94,8 @@ extension LedgerConformance {
                 let thief = Samples.submission(SubmissionID("t-\(id)"), user: "thief", offset: 9)
                 let stolen = try subject.write(Samples.grant(thief, purchase))[0]
                 try expect(stolen.outcome, .failed(reason: "owned_by_another_user"), "another user")
+                let failure = String(decoding: stolen.events.first?.value ?? [], as: UTF8.self)
+                try expect(failure.contains("imported") && !failure.contains("read first"), "how it became theirs")
             }
         },
         ConformanceRule("What is imported again is there, another user's or app's purchase is said") { subject in
