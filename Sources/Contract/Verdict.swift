@@ -137,7 +137,7 @@ extension HoldCause {
     public var remedy: String {
         switch self {
         case .sharedSecretRefused:
-            "Apple refuses every shared secret of the app: correct sharedSecretFiles, and send SIGHUP"
+            "the app needs a shared secret that Apple takes: correct sharedSecretFiles, and send SIGHUP"
         case .credentialsMissing:
             "the app has no key for the App Store Server API: set serverAPI in the apps file, and send SIGHUP"
         case .credentialsRefused:

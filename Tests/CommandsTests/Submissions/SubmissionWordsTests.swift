@@ -175,6 +175,12 @@ struct SubmissionWordsTests {
         #expect(text.hasSuffix(Self.stillAsking) == (cause == .noDecision), "Apple has not confirmed it")
     }
 
+    @Test("The remedy for a shared secret is true where Apple refuses it, and where none is configured")
+    func secret() {
+        #expect(
+            text(.held, "shared_secret_refused").contains("To do: the app needs a shared secret that Apple takes: "))
+    }
+
     @Test("What waits for Apple says what Apple did, and when it is asked again", arguments: RetryCause.allCases)
     func retrying(cause: RetryCause) {
         var words = words(.retrying, cause.rawValue)
