@@ -38,6 +38,9 @@ struct SubmissionWords: Sendable {
     static let whileInDoubt =
         "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 
+    /// For a record that no worker has read.
+    static let whileUnread = "Your purchase has reached us, and is being checked."
+
     /// Whole sentences, in the order in which people want to know.
     var sentences: [String] {
         // The ledger's own words come without a full stop.

@@ -19,6 +19,8 @@ struct TopicSearch: Sendable {
 
         let place: Origin
         let at: Timestamp?
+        /// Nil where none can be read.
+        let submission: SubmissionID?
         let state: State
 
         /// Partition and offset of the quarantined record.
@@ -54,7 +56,10 @@ struct TopicSearch: Sendable {
                 firsts[record.origin.partition] = first
                 guard word.stands(in: record) else { return }
                 let state = Hit.State.unfinished(before: record.origin.offset - first)
-                hits.append(Hit(place: record.origin, at: record.timestamp, state: state))
+                hits.append(
+                    Hit(
+                        place: record.origin, at: record.timestamp, submission: word.submission(in: record),
+                        state: state))
             }
         } catch {
             failures.append(error)
@@ -64,7 +69,10 @@ struct TopicSearch: Sendable {
                 quarantined += 1
                 guard word.stands(in: record) else { return }
                 let shown = QuarantinedRecord(record)
-                hits.append(Hit(place: record.origin, at: shown.at, state: .quarantined(shown)))
+                hits.append(
+                    Hit(
+                        place: record.origin, at: shown.at, submission: word.submission(in: record),
+                        state: .quarantined(shown)))
             }
         } catch {
             failures.append(error)
@@ -85,7 +93,10 @@ struct TopicSearch: Sendable {
                     case .unfinished(let before): ["state": "unfinished", "recordsBefore": .number(before)]
                     case .quarantined(let record): ["state": "quarantined", "reason": .text(record.reason)]
                     }
-                return .object(own.merging(["record": .text("\(hit.place)"), "at": .time(hit.at)]) { own, _ in own })
+                return .object(
+                    own.merging([
+                        "record": .text("\(hit.place)"), "at": .time(hit.at), "submissionId": .id(hit.submission),
+                    ]) { own, _ in own })
             })
     }
 
@@ -135,6 +146,15 @@ private struct RecordWord {
         }
     }
 
+    /// The id of a record's submission, where it can be read.
+    func submission(in record: InputRecord) -> SubmissionID? {
+        switch SubmissionReading(record, now: now) {
+        case .submission(let submission): submission.id
+        case .malformed(let submission): submission.claimant.submissionID
+        case .unreadable: nil
+        }
+    }
+
     private func stands(in claimant: Claimant) -> Bool {
         [claimant.submissionID.rawValue, claimant.userID.rawValue, claimant.orderID?.rawValue].contains(text)
     }
@@ -173,7 +193,8 @@ extension TopicSearch.Hit {
     fileprivate func text(_ word: String, width: Int?) -> String {
         let (title, sentences, facts) = words
         let found = ["found on \(place)"] + facts + (at.map { ["at \($0.rfc3339)"] } ?? [])
-        return PrintableText.singleLine("\(word)  \(title)") + "\n" + TextParagraph.text(sentences, width)
+        return PrintableText.singleLine("\(submission?.rawValue ?? word)  \(title)") + "\n"
+            + TextParagraph.text(sentences, width)
             + TextParagraph.text(facts: found, width)
     }
 
@@ -186,9 +207,9 @@ extension TopicSearch.Hit {
                     "It was submitted. A worker has not read it yet, or verifies it now.",
                     before == 0
                         ? "Nothing of its partition waits before it."
-                        : "Before it at most \(Int(before).of("record", "records")) of its partition wait.",
+                        : "Before it at most \(Int(before).of("record of its partition waits", "records of its partition wait")).",
                     "Ask again in a minute. If it still stands here, see grantor workers list and the worker's log.",
-                    "Tell the player: \"\(SubmissionWords.whileInDoubt)\"",
+                    "Tell the player: \"\(SubmissionWords.whileUnread)\"",
                 ], []
             )
         case .quarantined(let record):

@@ -36,7 +36,7 @@ struct TopicSearchTests {
             result.output
                 == """
                 gone  not decided yet
-                  It was submitted. A worker has not read it yet, or verifies it now. Before it at most 1 record of its partition wait. Ask again in a minute. If it still stands here, see grantor workers list and the worker's log. Tell the player: "We are still asking Apple about this purchase. If you were charged, please restore purchases."
+                  It was submitted. A worker has not read it yet, or verifies it now. Before it at most 1 record of its partition waits. Ask again in a minute. If it still stands here, see grantor workers list and the worker's log. Tell the player: "Your purchase has reached us, and is being checked."
                   found on receipts.submitted/5/174, at 2023-11-14T22:13:20.000Z
 
                 """)
@@ -49,7 +49,7 @@ struct TopicSearchTests {
     func beside() throws {
         let result = try grantor(FixedInput(values: again))("find u-1")
         #expect(
-            result.output.contains("\n\nu-1  not decided yet\n") && result.output.contains("\n\nu-1  quarantined: "))
+            result.output.contains("\n\ns-2  not decided yet\n") && result.output.contains("\n\nu-1  quarantined: "))
         #expect(result.output.hasPrefix("u-1  held: no_answer\n") && result.status == .done)
         #expect(result.output.contains("found on receipts.submitted/5/174"))
         #expect(!result.output.contains("found on receipts.submitted/5/173"), "the ledger has this record")
@@ -76,6 +76,16 @@ struct TopicSearchTests {
     func transaction() throws {
         let result = try grantor(FixedInput(failure: FixedCluster.away))("find 1000007")
         #expect(result.status == .done && !result.output.contains("topics"))
+    }
+
+    @Test("Each unread record is told with its submission's id, and how many wait before it")
+    func several() {
+        let text = search("u-1", in: again + again).text("u-1", width: nil)
+        #expect(text.contains("\n\ns-2  not decided yet\n") && text.contains("\n\ns-1  not decided yet\n"))
+        #expect(
+            text.contains("at most 3 records of its partition wait.")
+                && text.contains("1 record of its partition waits."))
+        #expect(search("u-1", in: again).json.text.contains("\"submissionId\" : \"s-2\""))
     }
 
     @Test("A quarantined record is told with its reason, and how to see it")
