@@ -46,7 +46,8 @@ struct SubmissionReport: Sendable {
     func words(now: Timestamp) -> SubmissionWords {
         var words = SubmissionWords(
             state: state, grants: record.grants.count,
-            isImported: record.grants.allSatisfy { $0.grant.isImported }, isTest: isTest, isUnpassed: isUnpassed,
+            isImported: !record.grants.isEmpty && record.grants.allSatisfy { $0.grant.isImported }, isTest: isTest,
+            isUnpassed: isUnpassed,
             owed: record.owed, passedOver: passedOver, now: now)
         switch (words.state, record.answer, record.waiting.first) {
         case (.held, _, let row?), (.retrying, _, let row?):

@@ -72,7 +72,9 @@ struct SubmissionReportTests {
                 claimant: FixedLedger.claimant("s-1"), grant: FixedLedger.grant().reference,
                 origin: FixedLedger.origin, answeredAt: FixedLedger.time, passedOver: nil))
         let sentence = "Order o-1 is paid only if that grant is for it: grantor find 1000001 shows it."
-        #expect(try report(answer: repeated).words(now: FixedLedger.time).sentences.contains(sentence))
+        let words = try report(answer: repeated).words(now: FixedLedger.time)
+        #expect(words.sentences.contains(sentence))
+        #expect(!words.isImported, "a row without grants says nothing of another system")
     }
 
     @Test("A submission without a row is none")
