@@ -89,7 +89,7 @@ extension BatchPlanner {
                     answeredAt: entry.decision.decidedAt, passedOver: entry.decision.content.passedOver))
         }
         let isTold = entry.decision.repeats == .publish
-        if isTold, stored.owesCall {
+        if isTold, stored.owesCall, stored.grant.submissionID != claimant.submissionID {
             // The call under way tells the grant's own submission alone. The service gives nothing twice.
             entry.owedCopy = NewOutboxRow(call: stored.grant, repeatOf: claimant.submissionID)
         }

@@ -25,8 +25,8 @@ extension BatchPlanner {
         var hasLaterAnswer = false
         /// The copy that it asks for, of a grant whose service has not said yes.
         var owedCopy: NewOutboxRow?
-        /// Purchases that the rows of its record pass over. Rows that are there already count again: the reply that told
-        /// of them may be lost.
+        /// Purchases that the rows of its record pass over. Rows that are there already count again, because the reply
+        /// that told of them may be lost.
         var passesOver: [PassedOver.Reason: Int] = [:]
         /// The row that waits for the same claim already, by another record.
         var waiting: WaitingRow?

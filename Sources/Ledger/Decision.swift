@@ -102,8 +102,8 @@ extension Decision.Subject {
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
-    /// `ignore`. Purchases that were passed over are counted with the record's rows, and again with each write that
-    /// finds these rows: the first reply may be lost.
+    /// `ignore`. Purchases that were passed over are counted with the record's rows. Each write that finds these rows
+    /// counts them again, because the first reply may be lost.
     case written(Outcome, publish: [RenderedEvent], passedOver: [PassedOver.Reason: Int] = [:])
     /// Nothing was written: the generation was old, or the lease was another worker's, or its row was gone. The present
     /// owner of the partition or the row decides.

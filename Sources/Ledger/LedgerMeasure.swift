@@ -61,7 +61,7 @@ public struct LedgerMeasure: Hashable, Sendable, Codable {
         }
     }
 
-    /// Grants of one app that its fulfilment service has not said yes to.
+    /// Calls of one app that its fulfilment service has not said yes to: of grants, and of repeats that want a copy.
     public struct Calls: Hashable, Sendable, Codable {
         public let bundleID: BundleID
         public let rows: Int

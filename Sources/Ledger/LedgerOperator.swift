@@ -13,8 +13,8 @@ public protocol LedgerOperator: AnyObject {
     /// or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
 
-    /// Everything that the ledger has of submissions and of words, and how far workers are, all at one moment: a record
-    /// for each key and a result for each search. Everything in them is empty where the ledger knows nothing.
+    /// Everything that the ledger has of submissions and of words, and how far workers are, all at one moment. There is
+    /// a record for each key and a result for each search, empty where the ledger knows nothing.
     func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook
 
     /// Lists of submissions, all at one moment: one list for each query, newest first, with a row for each grant.

@@ -14,7 +14,7 @@ final class AppMetrics: Sendable {
         "grantor_submissions_finished_total",
         help:
             "Submissions that got their last outcome from a worker: granted, answered by another's grant, failed; and "
-            + "records that went to quarantine. One sent again counts again. What an operator gives up does not.",
+            + "records that went to quarantine. One sent again counts again. Those that an operator gives up do not count.",
         labels: ["app", "outcome"])
     static let waiting = GaugeDeclaration(
         "grantor_submissions_waiting", help: "Submissions that wait in the ledger, of all workers.",

@@ -15,7 +15,8 @@ final class FulfilmentMetrics: Sendable {
     static let callSeconds = TimerDeclaration(
         "grantor_fulfilment_call_seconds", help: "Time until an inventory service answered or could not.")
     static let owed = GaugeDeclaration(
-        "grantor_fulfilment_owed", help: "Grants that wait for their inventory service's yes, of all workers.",
+        "grantor_fulfilment_owed",
+        help: "Grants, and copies for repeats, that wait for their inventory service's yes, of all workers.",
         labels: ["app"])
     static let oldest = GaugeDeclaration(
         "grantor_fulfilment_oldest_seconds",
@@ -25,7 +26,7 @@ final class FulfilmentMetrics: Sendable {
         labels: ["app"])
     static let refused = GaugeDeclaration(
         "grantor_fulfilment_refused",
-        help: "Grants that their inventory service refused when it was last called, of all workers.", labels: ["app"])
+        help: "Those of them that their inventory service refused when it was last called.", labels: ["app"])
     static let breakers = GaugeDeclaration(
         "grantor_fulfilment_breakers", help: "Circuit breakers of inventory services in each phase.",
         labels: ["phase"])

@@ -306,6 +306,13 @@ extension LedgerConformance {
             try subject.ledger.report(items.filter { !$0.lease.key.isCopy }.map { .called($0.lease) })
             try expect(try subject.drain().map(\.repeatOf), [nil], "the grant's own event")
         },
+        ConformanceRule("A submission that comes again in another record owes no second call") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true))
+            let again = Samples.grant(Samples.submission("s1", offset: 8), Samples.purchase("1"), owesCall: true)
+            try expect(try subject.write(again)[0], .written(.repeated, publish: []), "its own grant answers it")
+            try expect(try subject.ledger.outbox(limit: 10).map(\.key.isCopy), [false], "owed")
+        },
         ConformanceRule("A repeat of an app whose repeats are ignored owes no call") { subject in
             try subject.own()
             try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true))

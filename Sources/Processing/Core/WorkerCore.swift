@@ -225,7 +225,7 @@ public struct WorkerCore: ~Copyable {
         turn.actions.demand =
             mayRead
             ? submissions.limit.raiseDemand(undecided: submissions.undecided) : submissions.limit.withdrawDemand()
-        // Retries may be full for hours, in which workers come and go. None of them ends by a record.
+        // Retries may be full for hours, in which workers come and go without reading. Their starts say nothing.
         demandedSince = submissions.limit.isDemanding || retries.keepsRecordsAway ? demandedSince ?? turn.now : nil
     }
 

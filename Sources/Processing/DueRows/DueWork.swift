@@ -28,8 +28,8 @@ struct DueWork {
     private var waitingGates: [Int] = []
     private var round = FIFO<Int>()
     private var hasHeld = false
-    /// Gates that got nothing in the latest call, because the rows of others filled its bytes.
-    private var unserved: [Int] = []
+    /// Gates, and nil for held rows, that got nothing in the latest call, because the rows of others filled its bytes.
+    private var unserved: [Int?] = []
     /// Of this worker's writes: gates, and nil for held rows.
     private var written = Unsampled<Int?>()
     /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
@@ -88,12 +88,17 @@ struct DueWork {
     }
 
     /// The requests of one call. A round of all endpoints takes several calls if few rows fit. Otherwise the first
-    /// gates would always be served first. Gates that got nothing in the latest call come before held rows, which may
-    /// be large and come again every few minutes.
+    /// gates would always be served first. What got nothing in the latest call comes before all others, because held rows
+    /// may be large and come again every few minutes.
     private mutating func requests(rows: Int, _ gates: inout GateTable, at now: Instant) -> [DueRequest] {
         var room = rows
         var requests: [DueRequest] = []
         var isCrowded = false
+        let most = hasHeld || takesHeldEarlySince != nil ? min(heldPerCall, max(1, room / 4)) : 0
+        func requestHeld() {
+            guard most > 0 else { return }
+            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarlySince != nil))
+        }
         func request(of gate: Int) {
             guard room > 0, case .apple(let endpoint) = gates[gate].key else { return }
             let ofGate = gates.update(gate) { $0.dueRoom(at: now) }
@@ -106,13 +111,10 @@ struct DueWork {
             room -= min(ofGate, room)
         }
         if round.isEmpty { for gate in waitingGates where !unserved.contains(gate) { round.append(gate) } }
-        let most = hasHeld || takesHeldEarlySince != nil ? min(heldPerCall, max(1, room / 4)) : 0
         room -= most
-        for gate in unserved { request(of: gate) }
+        for next in unserved { if let gate = next { request(of: gate) } else { requestHeld() } }
+        if !unserved.contains(nil) { requestHeld() }
         unserved = []
-        if most > 0 {
-            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarlySince != nil))
-        }
         while room > 0, requests.count < endpointsPerCall, let gate = round.popFirst() { request(of: gate) }
         if isCrowded || !round.isEmpty { schedule(at: now + Self.roomPause) }
         return requests
@@ -127,7 +129,7 @@ struct DueWork {
         let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
         if isCut {
             let last = requests.lastIndex { request in rows.contains { $0.cause.endpoint == request.endpoint } }
-            unserved = requests[((last ?? -1) + 1)...].compactMap(\.endpoint).map { gates.index(of: .apple($0)) }
+            unserved = requests[((last ?? -1) + 1)...].map { $0.endpoint.map { gates.index(of: .apple($0)) } }
         }
         var hasMore = false
         for request in requests {

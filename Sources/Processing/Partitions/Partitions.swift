@@ -119,8 +119,8 @@ struct Partitions: ~Copyable {
 
     // MARK: Time
 
-    /// - Parameter demandedSince: since when records are asked for, or full `retries` alone keep them away; nil while
-    ///   neither is so.
+    /// - Parameter demandedSince: since when records are asked for, or full `retries` keep them away; nil while neither is
+    ///   so.
     mutating func advance(demandedSince: Instant?, _ turn: inout Turn) {
         let now = turn.now
         let isFetchDue = fetchAt.map { $0 <= now } ?? false

@@ -113,7 +113,8 @@ struct PoisonWatch: Sendable {
     mutating func unmarked() { isUnmarking = false }
 
     /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect. Where nothing was
-    /// demanded, nothing could come, so the pause begins anew.
+    /// demanded, nothing could come, so the pause begins anew. Full `retries` may last for hours, and count as a demand.
+    /// - Parameter demandedSince: since when records are demanded, or full `retries` keep them away.
     /// - Returns: whether the ledger must note that the partition is calm.
     mutating func becomeCalm(hasRecords: Bool, demandedSince: Instant, at now: Instant) -> Bool {
         calmAt = nil
