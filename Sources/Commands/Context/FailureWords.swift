@@ -15,7 +15,7 @@ extension LedgerError {
         case .unavailable(let detail), .disconnected(let detail):
             let words =
                 ofChange
-                ? "no answer came: it may be done or not; look before you call again"
+                ? "the ledger has not confirmed it: it may be done or not; look before you call again"
                 : "the ledger does not do it now"
             return CommandFailure(.failed, "\(words): \(PrintableText.singleLine(detail))")
         case .unusable(let detail):

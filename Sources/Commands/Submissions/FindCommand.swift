@@ -54,7 +54,7 @@ enum FindCommand {
     private static func failure(_ word: String, _ end: String) -> CommandFailure {
         let hint =
             TransactionID(asked: word).isWellFormed
-            ? "; search by the user, because what waits, is unread or was given up is mostly not found by Apple's id"
+            ? "; if it is Apple's, search by the user: what waits, is unread or was given up is mostly not found by it"
             : ""
         return CommandFailure(
             .failed, "nothing in the ledger has the id \"\(PrintableText.singleLine(word))\"\(hint)\(end)")

@@ -38,8 +38,8 @@ struct SubmissionWords: Sendable {
     static let whileInDoubt =
         "We are still asking Apple about this purchase. If you were charged, please restore purchases."
 
-    /// For a record that no worker has read.
-    static let whileUnread = "Your purchase has reached us, and is being checked."
+    /// For a record that no worker has read, or a claim that is held before anybody has verified it.
+    static let whileUnverified = "Your purchase has reached us, and is being checked."
 
     /// Whole sentences, in the order in which people want to know.
     var sentences: [String] {
@@ -65,13 +65,10 @@ struct SubmissionWords: Sendable {
         }
     }
 
-    /// An order is paid by a grant of its own alone. One without an order answers claims for any.
+    /// Of a receipt's grants the newest answers a claim, so another one may have paid its order.
     private var unpaid: String? {
-        guard let order else { return nil }
-        guard let answering else { return "Order \(order) is paid only if that grant is for it: \(whichGrant)." }
-        return answering.claimant.orderID == order
-            ? nil
-            : "That grant is not for order \(order), which stays unpaid: close it, or decide what the player gets."
+        guard let order, answering?.claimant.orderID != order else { return nil }
+        return "Order \(order) is paid by a grant of its own alone: grantor find \(order) shows whether one is there."
     }
 
     private var whichGrant: String { "grantor find \(transaction?.rawValue ?? "TRANSACTION") shows it" }
@@ -195,12 +192,24 @@ struct SubmissionWords: Sendable {
     private var forPlayer: String? {
         if isTest { return nil }
         return switch state {
-        case .held: cause == HoldCause.noDecision.rawValue ? Self.whileInDoubt : Self.whileItWaits
+        case .held: whileHeld
         case .retrying: isPromised ? Self.whileItWaits : Self.whileInDoubt
         // These words are the game's, and send the player to support.
         case .failed: reason == .abandonedByOperator ? nil : reason?.wordsForPlayer
         case .granted, .repeated:
             owed.isEmpty && (!isUnpassed || isImported || answering?.isImported == true) ? nil : Self.whileItWaits
+        }
+    }
+
+    /// Most causes come before anybody has verified the claim, so only Apple's signature on it lets us promise.
+    private var whileHeld: String {
+        switch cause.flatMap({ HoldCause(rawValue: $0) }) {
+        case .noDecision: Self.whileInDoubt
+        case .productNotConfigured, .productContradicted, .accountTokenMissing, .advancedCommerce, .partialRefund:
+            Self.whileItWaits
+        case .sharedSecretRefused, .credentialsMissing, .credentialsRefused, .requestRefused, .unknownAnswer,
+            .appNotConfigured, .incompleteAnswer, .decisionRefused, .endsWorkers, .laterVersion, nil:
+            isSigned ? Self.whileItWaits : Self.whileUnverified
         }
     }
 

@@ -209,7 +209,7 @@ extension TopicSearch.Hit {
                         ? "Nothing of its partition waits before it."
                         : "Before it at most \(Int(before).of("record of its partition waits", "records of its partition wait")).",
                     "Ask again in a minute. If it still stands here, see grantor workers list and the worker's log.",
-                    "Tell the player: \"\(SubmissionWords.whileUnread)\"",
+                    "Tell the player: \"\(SubmissionWords.whileUnverified)\"",
                 ], []
             )
         case .quarantined(let record):

@@ -47,7 +47,8 @@ enum EraseCommand {
         } catch {
             guard rows.grants + rows.answers > 0 else { throw error }
             failure = CommandFailure(
-                error.status, "a part is erased, and the rest is not; call it again: \(error.message ?? "")")
+                error.status,
+                "at least a part is erased; call it again: \(error.message ?? "")")
         }
         guard rows.grants + rows.answers + rows.later > 0 else {
             throw CommandFailure(.failed, "the ledger has nothing of this user, or nothing any more")

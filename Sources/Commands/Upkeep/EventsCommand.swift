@@ -90,9 +90,10 @@ enum EventsCommand {
     private static func nothing(of scope: EventScope, in session: LedgerSession) throws(CommandFailure) -> String {
         let query = GrantQuery(bundleID: scope.bundleID, userID: scope.userID, submissionID: scope.submissionID)
         let grants = try session { ledger throws(LedgerError) in try ledger.grants(query) }
-        return grants.contains { $0.grant.isImported }
-            ? "another system granted what the ledger has of this user or submission, so no event told of it"
-            : "the ledger has no decided row of this user or submission"
+        guard !grants.isEmpty, grants.allSatisfy(\.grant.isImported) else {
+            return "the ledger has no decided row of this user or submission that the options leave"
+        }
+        return "another system granted what the ledger has of this user or submission, so no event told of it"
     }
 
     /// Ends the command where these settings name another group, cluster or topics than the ledger's: consumers would

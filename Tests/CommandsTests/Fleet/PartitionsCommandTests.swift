@@ -62,7 +62,8 @@ struct PartitionsCommandTests {
         grantor.ledger.refuseChanges(.disconnected(detail: "gone"))
         #expect(
             pass(5, 173, 175).errors
-                == "grantor: no answer came: it may be done or not; look before you call again: gone\n")
+                == "grantor: the ledger has not confirmed it: it may be done or not; look before you call again: gone\n"
+        )
     }
 
     @Test("pass refuses offsets that no record has: it would pass submissions that are still to come")

@@ -71,7 +71,7 @@ struct SubmissionReportTests {
             Repeat(
                 claimant: FixedLedger.claimant("s-1"), grant: FixedLedger.grant().reference,
                 origin: FixedLedger.origin, answeredAt: FixedLedger.time, passedOver: nil))
-        let sentence = "Order o-1 is paid only if that grant is for it: grantor find 1000001 shows it."
+        let sentence = "Order o-1 is paid by a grant of its own alone: grantor find o-1 shows whether one is there."
         let words = try report(answer: repeated).words(now: FixedLedger.time)
         #expect(words.sentences.contains(sentence))
         #expect(!words.isImported, "a row without grants says nothing of another system")

@@ -50,10 +50,8 @@ struct SubmissionWordsTests {
             "Nothing is owed of it any more: if the player has nothing, look at the game's service that reads the event"
         #expect(text("o-1", FixedLedger.grant()) == "\(first) \(service). Submitting again gives nothing.")
         #expect(text(nil, FixedLedger.grant()) == text("o-1", FixedLedger.grant()))
-        #expect(
-            text("other", FixedLedger.imported).hasPrefix(
-                "\(first) That grant is not for order other, which stays unpaid: close it, or decide what the player gets. "
-            ))
+        let unpaid = "Order other is paid by a grant of its own alone: grantor find other shows whether one is there."
+        #expect(text("other", FixedLedger.imported).hasPrefix("\(first) \(unpaid) "))
         let imported =
             "Another system granted it, and its event gives no items: if the player has nothing, look at that system."
         #expect(text(nil, FixedLedger.imported) == "\(first) \(imported) Submitting again gives nothing.")
@@ -61,10 +59,7 @@ struct SubmissionWordsTests {
             "\(service), or, if that grant is an imported one, at the system that it came from: grantor find 1000001 shows it. "
             + "Submitting again gives nothing."
         #expect(text(nil, nil) == "\(first) \(unknown)")
-        #expect(
-            text("other", nil)
-                == "\(first) Order other is paid only if that grant is for it: grantor find 1000001 shows it. \(unknown)"
-        )
+        #expect(text("other", nil) == "\(first) \(unpaid) \(unknown)")
     }
 
     @Test("A test purchase is told as one, and its player hears nothing of a delivery")
@@ -163,7 +158,9 @@ struct SubmissionWordsTests {
 
     @Test("What waits for us says the step, and names no next try where no time helps", arguments: HoldCause.allCases)
     func held(cause: HoldCause) {
-        let text = text(.held, cause.rawValue)
+        var words = words(.held, cause.rawValue)
+        words.isSigned = true
+        let text = words.sentences.joined(separator: " ")
         #expect(
             text.hasPrefix(
                 "Neither granted nor refused: it waits for our side. The detail. To do: \(cause.remedy)."))
@@ -173,6 +170,17 @@ struct SubmissionWordsTests {
         #expect(text.contains("Then it goes on by itself: it is tried again \(Self.next).") == isTimeOfUse)
         #expect(text.hasSuffix(Self.safe) == (cause != .noDecision))
         #expect(text.hasSuffix(Self.stillAsking) == (cause == .noDecision), "Apple has not confirmed it")
+    }
+
+    @Test("What is held is promised only where Apple has attested it")
+    func heldPromise() {
+        #expect(text(.held, "product_not_configured").hasSuffix(Self.safe))
+        for cause in ["credentials_missing", "shared_secret_refused", "app_not_configured"] {
+            var words = words(.held, cause)
+            #expect(words.sentences.last == "Tell the player: \"\(SubmissionWords.whileUnverified)\"", "\(cause)")
+            words.isSigned = true
+            #expect(words.sentences.last == Self.safe, "\(cause)")
+        }
     }
 
     @Test("The remedy for a shared secret is true where Apple refuses it, and where none is configured")
@@ -212,7 +220,7 @@ struct SubmissionWordsTests {
         #expect(
             text(.held, "of_tomorrow")
                 == "Neither granted nor refused: it waits for our side. The detail. Then it goes on by itself: it is tried "
-                + "again \(Self.next). \(Self.safe)")
+                + "again \(Self.next). Tell the player: \"\(SubmissionWords.whileUnverified)\"")
         #expect(
             text(.retrying, "of_tomorrow")
                 == "Neither granted nor refused yet. Apple cannot tell. The detail. It is asked again \(Self.next). "

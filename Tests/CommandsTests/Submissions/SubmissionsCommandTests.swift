@@ -186,7 +186,10 @@ struct SubmissionsCommandTests {
         grantor.ledger.refuseChanges(.disconnected(detail: "gone"))
         let result = grantor("\(line) --actor anna --reason mended")
         #expect(result.status == .failed)
-        #expect(result.errors == "grantor: no answer came: it may be done or not; look before you call again: gone\n")
+        #expect(
+            result.errors
+                == "grantor: the ledger has not confirmed it: it may be done or not; look before you call again: gone\n"
+        )
     }
 
     @Test("What is owed is listed with its key, and more is said to exist")

@@ -165,7 +165,7 @@ struct TopicSearchTests {
     @Test("What may be an id of Apple's and is not found leads to the user first")
     func ofApple() throws {
         let words =
-            "; search by the user, because what waits, is unread or was given up is mostly not found by Apple's id"
+            "; if it is Apple's, search by the user: what waits, is unread or was given up is mostly not found by it"
         for input in [FixedInput(values: submitted), FixedInput(failure: FixedCluster.away)] {
             let run = try grantor(input)
             #expect(run("find 404").errors.contains("the id \"404\"\(words)"))
