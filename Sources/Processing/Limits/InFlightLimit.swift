@@ -82,8 +82,9 @@ struct InFlightLimit: Sendable {
     /// Purchases are known once a submission is verified.
     mutating func take(purchases: Int) { purchasesInFlight += purchases }
 
-    /// Due rows that may be taken.
-    var dueRoom: Int { purchasesInFlight > purchases ? 0 : max(0, dueCount - due.count) }
+    /// Due rows that may be taken. One is beyond the bound of purchases, too: submissions with more of them may wait for
+    /// room in `retries`, which due rows alone make.
+    var dueRoom: Int { max(0, (purchasesInFlight > purchases ? 1 : dueCount) - due.count) }
     var dueBytesRoom: Int64 { max(0, dueBytes - due.bytes) }
     /// Whether a quarter of what due rows may have is free.
     var isDueRoomWorthACall: Bool { dueRoom * 4 >= dueCount && dueBytesRoom * 4 >= dueBytes }
