@@ -36,6 +36,8 @@ struct SeedsTests {
             239_330,
             // It was wrong about a record that stood where one that ends workers had stood: its stub was still owed.
             3_091_671,
+            // Submissions with more purchases than the bound waited for room in full `retries`, and no due row was taken.
+            4_042_733,
         ] as [UInt64])
     func once(seed: UInt64) {
         #expect(Simulation.run(seed: seed) == [])
