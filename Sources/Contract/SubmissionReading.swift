@@ -7,6 +7,15 @@ public enum SubmissionReading: Hashable, Sendable {
     /// No submission or no user can be read from it: it goes to the quarantine topic as it came.
     case unreadable(QuarantineReason)
 
+    /// Whose submission it is; nil where nobody can tell.
+    public var claimant: Claimant? {
+        switch self {
+        case .submission(let submission): submission.claimant
+        case .malformed(let submission): submission.claimant
+        case .unreadable: nil
+        }
+    }
+
     /// Largest record value that is looked into, in bytes. Receipts of long-time subscribers reach some 400 KB.
     public static let maxValueBytes = 2 << 20
     /// Times of records before it are none: the App Store opened on 2008-07-10. Producers that write seconds where

@@ -65,16 +65,6 @@ struct TopicFacts {
     }
 }
 
-extension SubmissionReading {
-    var claimant: Claimant? {
-        switch self {
-        case .submission(let submission): submission.claimant
-        case .malformed(let submission): submission.claimant
-        case .unreadable: nil
-        }
-    }
-}
-
 extension InputRecord {
     func header(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
 

@@ -148,11 +148,7 @@ private struct RecordWord {
 
     /// The id of a record's submission, where it can be read.
     func submission(in record: InputRecord) -> SubmissionID? {
-        switch SubmissionReading(record, now: now) {
-        case .submission(let submission): submission.id
-        case .malformed(let submission): submission.claimant.submissionID
-        case .unreadable: nil
-        }
+        SubmissionReading(record, now: now).claimant?.submissionID
     }
 
     private func stands(in claimant: Claimant) -> Bool {
