@@ -6,9 +6,9 @@ import Contract
 /// purchase before it was made, or send evidence before it was signed. An earlier time is none, and the present stands
 /// for it. Any other moment in the past could let a period that is over be granted.
 enum SubmissionMoment {
-    /// Clocks differ by so much at any time. A signature's moment may lie ahead of ours by as much. A record that is
-    /// earlier by less counts as written when its evidence was made. So a backlog costs no period for a slow clock.
-    static let maxClockDifference: Duration = .seconds(300)
+    /// A record that is earlier by less counts as written when its evidence was made. So a backlog of records costs no
+    /// period for a clock that is a little slow.
+    static let maxClockDifference = SignedTransactionVerifier.maxClockDifference
 
     /// - Parameters:
     ///   - recorded: the time of the record, or what became of it.

@@ -12,6 +12,8 @@ import Synchronization
 public final class SignedTransactionVerifier: Sendable {
     /// Largest text that is looked into, in bytes. Apple's have 4 to 6 KB.
     public static let maxBytes = 64 << 10
+    /// How far clocks may differ at any time. A signature's moment may lie ahead of ours by as much.
+    static let maxClockDifference: Duration = .seconds(300)
 
     let chains: ChainCache
     let headers = JWSHeaderCache()
@@ -36,7 +38,7 @@ public final class SignedTransactionVerifier: Sendable {
         guard let payload = Base64URL.decode(token.payload) else { throw .notBase64URL }
         let transaction = try SignedTransaction(payload: payload)
         guard key.validity.contains(transaction.signedAt) else { throw .outsideValidity }
-        let earliest = transaction.signedAt.advanced(by: .zero - SubmissionMoment.maxClockDifference)
+        let earliest = transaction.signedAt.advanced(by: .zero - Self.maxClockDifference)
         guard earliest <= now else { throw .signedAhead(until: earliest) }
         guard !transaction.isLocalTesting else { throw .localTesting }
         return transaction
