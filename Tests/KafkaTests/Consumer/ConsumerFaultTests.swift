@@ -107,10 +107,13 @@ struct ConsumerFaultTests {
         try kafka.damageLastRecord(of: topic, partition: 0, broker: 0)
         try kafka.start(broker: 0)
         let group = try TestGroup(kafka, topic: topic)
-        try group.join()
+        let lines = TestLines()
+        try group.join(logger: Logger(label: "test", handler: lines))
         for _ in 0..<30 {
             try group.serve { event in
-                if case .offsetsWentBack = event { Issue.record("a damaged batch makes no topic anew") }
+                if case .offsetsWentBack = event {
+                    Issue.record("a damaged batch makes no topic anew: \(lines.taken.suffix(20))")
+                }
                 return if case .unreadable(first, _, _) = event { true } else { nil }
             }
             group.start = { [unowned group] in Int64(group.members[0].records[$0]?.count ?? 0) }

@@ -5,6 +5,7 @@ import Metrics
 import Scheduling
 import Testing
 
+@Suite(.serialized)
 struct KafkaConsumerTests {
     private let kafka: TestKafka
 
