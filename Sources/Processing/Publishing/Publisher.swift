@@ -62,7 +62,7 @@ struct Publisher: ~Copyable {
         let token = report.token
         guard events.contains(token) else { return nil }
         let topic = events[token].event.topic
-        if let cause = report.cause { refused(topic, cause, &turn) }
+        if let cause = report.cause, !hasStub(token) { refused(topic, cause, &turn) }
         if report.result == .acknowledged { taken(topic, &turn) }
         switch (events[token].owner, report.result) {
         case (.outbox(let row), let result):
@@ -83,6 +83,13 @@ struct Publisher: ~Copyable {
             }
             return untaken(token, submission)
         }
+    }
+
+    /// Whether an event is a whole record for the quarantine topic. Whatever size a producer sends, a stub follows that
+    /// the topic takes; a topic that takes no stub either is told then.
+    private func hasStub(_ token: PublishToken) -> Bool {
+        guard events[token].event.topic == .quarantined, case .submission = events[token].owner else { return false }
+        return true
     }
 
     private mutating func refused(_ topic: Topic, _ cause: String, _ turn: inout Turn) {

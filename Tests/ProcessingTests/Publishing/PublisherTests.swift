@@ -74,6 +74,19 @@ final class PublisherTests {
         #expect(turn.actions.alerts.last == refusal)
     }
 
+    @Test("does not tell that the quarantine topic refuses a record whole, but that it refuses its stub")
+    func quarantined() {
+        let stub = QuarantinedEvent.event(of: QuarantineStub(of: Fixture.record(0), reason: "no JSON"))
+        func refuse(_ owner: EventFlight.Owner) {
+            publisher.publish(stub, owner, nil, &turn)
+            _ = end(turn.actions.publishes.removeLast().token, .failed, cause: "too large")
+        }
+        refuse(.submission(flights.insert(Flight(.nobody))))
+        #expect(turn.actions.alerts.isEmpty)
+        refuse(.outbox(OutboxToken(slot: 0, use: 1)))
+        #expect(turn.actions.alerts == [.eventsNotTaken(.quarantined, cause: "too large")])
+    }
+
     @Test("does not take one event for the end of refusals where others are refused beside it")
     func mixed() {
         for _ in 0..<10 {
