@@ -38,6 +38,9 @@ struct SeedsTests {
             3_091_671,
             // Submissions with more purchases than the bound waited for room in full `retries`, and no due row was taken.
             4_042_733,
+            // Held submissions were tried before the apps file changed, and their rows were written after the look for
+            // them.
+            4_395_693,
         ] as [UInt64])
     func once(seed: UInt64) {
         #expect(Simulation.run(seed: seed) == [])

@@ -141,9 +141,13 @@ public struct WorkerCore: ~Copyable {
         case .assignmentEnded(let assignment): submissions.orphanAll(of: assignment, &turn)
         case .checkAgain(let index, let assignment, let suspect):
             if partitions.table.isCurrent(assignment, at: index) { partitions.table[index].poison.checkAgain(suspect) }
-        case .rowWaits(let gate, let due):
-            if let gate { dueWork.addRows(at: gate, turn.wall) } else { dueWork.addHeld(at: turn.wall) }
-            dueWork.schedule(at: due)
+        case .rowWaits(let gate, let triedAt, let due):
+            if let gate {
+                dueWork.addRows(at: gate, turn.wall)
+            } else {
+                dueWork.addHeld(triedAt: triedAt, at: turn.wall)
+            }
+            dueWork.schedule(at: dueWork.takesHeldEarly ? turn.now : due)
         case .rowsDue: dueWork.schedule(at: turn.now)
         case .retriesGrew: sampler.sampleSoon()
         case .endpointReplies(let endpoint, let gate, let after):
@@ -204,7 +208,7 @@ public struct WorkerCore: ~Copyable {
     private mutating func applied(_ next: AppsSnapshot) {
         turn.apps = next
         submissions.gates.apply(next, workers: workers)
-        dueWork.takesHeldEarlySince = turn.wall
+        dueWork.rulesChanged(at: turn.wall)
         dueWork.schedule(at: turn.now)
     }
 

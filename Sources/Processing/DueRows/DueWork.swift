@@ -34,7 +34,8 @@ struct DueWork {
     private var written = Unsampled<Int?>()
     /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
     /// rows are taken.
-    var takesHeldEarlySince: Timestamp?
+    private var takesHeldEarlySince: Timestamp?
+    private var rulesChangedAt: Timestamp?
 
     init(heldPerCall: Int, endpointsPerCall: Int) {
         self.heldPerCall = heldPerCall
@@ -51,10 +52,21 @@ struct DueWork {
         written.add(gate, at: now)
     }
 
-    mutating func addHeld(at now: Timestamp) {
+    /// - Parameter triedAt: When the held row was tried last. If that was before the apps file changed, and its write
+    ///   came after, the look for held rows may have missed it: it is repeated.
+    mutating func addHeld(triedAt: Timestamp?, at now: Timestamp) {
         hasHeld = true
         written.add(nil, at: now)
+        if let rulesChangedAt, let triedAt, triedAt <= rulesChangedAt { takesHeldEarlySince = rulesChangedAt }
     }
+
+    /// The apps file has changed: all held rows are tried again.
+    mutating func rulesChanged(at now: Timestamp) {
+        rulesChangedAt = now
+        takesHeldEarlySince = now
+    }
+
+    var takesHeldEarly: Bool { takesHeldEarlySince != nil }
 
     /// A sample is asked for.
     mutating func sampling() { written.sampling() }
@@ -94,10 +106,10 @@ struct DueWork {
         var room = rows
         var requests: [DueRequest] = []
         var isCrowded = false
-        let most = hasHeld || takesHeldEarlySince != nil ? min(heldPerCall, max(1, room / 4)) : 0
+        let most = hasHeld || takesHeldEarly ? min(heldPerCall, max(1, room / 4)) : 0
         func requestHeld() {
             guard most > 0 else { return }
-            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarlySince != nil))
+            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarly))
         }
         func request(of gate: Int) {
             guard room > 0, case .apple(let endpoint) = gates[gate].key else { return }

@@ -171,7 +171,7 @@ extension Submissions {
             guard case .wait(let entry) = flights[token].content else { break }
             let due = turn.now + .milliseconds(entry.delay)
             let gate: Int? = if let endpoint = entry.cause.endpoint { gates.index(of: .apple(endpoint)) } else { nil }
-            turn.signal(.rowWaits(gate: gate, due: due))
+            turn.signal(.rowWaits(gate: gate, triedAt: entry.history.attempts.last?.at, due: due))
             if !flights[token].isRecord, tellsWaiting, flights[token].beginsToWait(entry) {
                 turn.signal(.outboxDue(turn.now))
             }

@@ -45,7 +45,7 @@ enum Signal {
     /// A suspect record needs another check, behind another mark.
     case checkAgain(index: Int, AssignmentID, PoisonWatch.Suspect)
     /// `retries` have a row that is due then, at a gate's index; nil for a held one.
-    case rowWaits(gate: Int?, due: Instant)
+    case rowWaits(gate: Int?, triedAt: Timestamp?, due: Instant)
     /// Due rows are worth a call now.
     case rowsDue
     /// Rows of this worker count against a sample that is older than they.

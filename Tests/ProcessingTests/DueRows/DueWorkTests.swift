@@ -60,7 +60,7 @@ final class DueWorkTests {
 
     @Test("held rows have a part of each call")
     func held() {
-        work.addHeld(at: turn.wall)
+        work.addHeld(triedAt: nil, at: turn.wall)
         work.addRows(at: gate("a"), turn.wall)
         work.schedule(at: turn.now)
         let asked = result { requests(rows: 8) }
@@ -70,7 +70,7 @@ final class DueWorkTests {
 
     @Test("large rows keep neither endpoints nor held rows from their turn, whoever fills a call's bytes")
     func largeRows() {
-        work.addHeld(at: turn.wall)
+        work.addHeld(triedAt: nil, at: turn.wall)
         for app in ["a", "b"] { work.addRows(at: gate(app), turn.wall) }
         work.schedule(at: turn.now)
         /// The first request of the next call, whose rows fill its bytes.
@@ -87,6 +87,27 @@ final class DueWorkTests {
         for wanted in [nil, endpoint("a"), endpoint("b")] {
             #expect(served.count { $0 == wanted } >= 5, "\(served)")
         }
+    }
+
+    @Test("a held row that was tried before the apps file changed, and written after, is taken before it is due")
+    func changedMeanwhile() {
+        /// Whether the next call takes held rows early; none is there.
+        func early() -> Bool? {
+            turn.wait(.milliseconds(250))
+            work.schedule(at: turn.now)
+            let asked = requests()
+            work.taken(asked, bytes: 1 << 20, [], &gates, at: turn.now)
+            return asked.first?.beforeDue
+        }
+        let (tried, changed) = (turn.wall, turn.wall.advanced(by: .milliseconds(1)))
+        work.rulesChanged(at: changed)
+        #expect(result { early() } == true)
+        #expect(result { early() } == nil)
+        work.addHeld(triedAt: tried, at: changed)
+        #expect(result { early() } == true)
+        #expect(result { early() } == false)
+        work.addHeld(triedAt: changed.advanced(by: .milliseconds(1)), at: changed)
+        #expect(result { early() } == false)
     }
 
     @Test("without room for a row nothing is asked for before a pause is over")
