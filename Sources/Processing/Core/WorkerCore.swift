@@ -144,10 +144,10 @@ public struct WorkerCore: ~Copyable {
         case .rowWaits(let gate, let triedAt, let due):
             if let gate {
                 dueWork.addRows(at: gate, turn.wall)
-            } else {
-                dueWork.addHeld(triedAt: triedAt, at: turn.wall)
+            } else if dueWork.addHeld(triedAt: triedAt, at: turn.wall) {
+                dueWork.schedule(at: turn.now)
             }
-            dueWork.schedule(at: dueWork.takesHeldEarly ? turn.now : due)
+            dueWork.schedule(at: due)
         case .rowsDue: dueWork.schedule(at: turn.now)
         case .retriesGrew: sampler.sampleSoon()
         case .endpointReplies(let endpoint, let gate, let after):

@@ -32,10 +32,10 @@ struct DueWork {
     private var unserved: [Int?] = []
     /// Of this worker's writes: gates, and nil for held rows.
     private var written = Unsampled<Int?>()
-    /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
-    /// rows are taken.
-    private var takesHeldEarlySince: Timestamp?
+    /// When the apps file changed last.
     private var rulesChangedAt: Timestamp?
+    /// Whether held rows are taken before they are due, because not all were tried since.
+    private var takesHeldEarly = false
 
     init(heldPerCall: Int, endpointsPerCall: Int) {
         self.heldPerCall = heldPerCall
@@ -52,21 +52,22 @@ struct DueWork {
         written.add(gate, at: now)
     }
 
-    /// - Parameter triedAt: When the held row was tried last. If that was before the apps file changed, and its write
-    ///   came after, the look for held rows may have missed it: it is repeated.
-    mutating func addHeld(triedAt: Timestamp?, at now: Timestamp) {
+    /// - Parameter triedAt: When the held row was tried last.
+    /// - Returns: Whether that was before the apps file changed. Its write came after, so the look for held rows may
+    ///   have missed it, and is repeated.
+    mutating func addHeld(triedAt: Timestamp?, at now: Timestamp) -> Bool {
         hasHeld = true
         written.add(nil, at: now)
-        if let rulesChangedAt, let triedAt, triedAt <= rulesChangedAt { takesHeldEarlySince = rulesChangedAt }
+        guard let rulesChangedAt, let triedAt, triedAt <= rulesChangedAt else { return false }
+        takesHeldEarly = true
+        return true
     }
 
     /// The apps file has changed: all held rows are tried again.
     mutating func rulesChanged(at now: Timestamp) {
         rulesChangedAt = now
-        takesHeldEarlySince = now
+        takesHeldEarly = true
     }
-
-    var takesHeldEarly: Bool { takesHeldEarlySince != nil }
 
     /// A sample is asked for.
     mutating func sampling() { written.sampling() }
@@ -153,12 +154,12 @@ struct DueWork {
                 if let gate { unfinished.append(gate) }
             }
             guard request.beforeDue else { continue }
-            let since = gate.map { gates[$0].takesEarlySince } ?? takesHeldEarlySince
+            let since = gate.map { gates[$0].takesEarlySince } ?? rulesChangedAt
             guard isAll || Self.areTried(found, since: since) else { continue }
             if let gate {
                 gates.update(gate) { $0.takesEarlySince = nil }
             } else {
-                takesHeldEarlySince = nil
+                takesHeldEarly = false
             }
         }
         if hasMore { schedule(at: now + Self.roomPause) }

@@ -88,8 +88,7 @@ struct Publisher: ~Copyable {
     /// Whether an event is a whole record for the quarantine topic. Whatever size a producer sends, a stub follows that
     /// the topic takes; a topic that takes no stub either is told then.
     private func hasStub(_ token: PublishToken) -> Bool {
-        guard events[token].event.topic == .quarantined, case .submission = events[token].owner else { return false }
-        return true
+        if case .submission = events[token].owner { events[token].event.topic == .quarantined } else { false }
     }
 
     private mutating func refused(_ topic: Topic, _ cause: String, _ turn: inout Turn) {

@@ -44,7 +44,7 @@ enum Signal {
     case assignmentEnded(AssignmentID)
     /// A suspect record needs another check, behind another mark.
     case checkAgain(index: Int, AssignmentID, PoisonWatch.Suspect)
-    /// `retries` have a row that is due then, at a gate's index; nil for a held one.
+    /// `retries` have a row that was tried and is due then, at a gate's index; nil for a held one.
     case rowWaits(gate: Int?, triedAt: Timestamp?, due: Instant)
     /// Due rows are worth a call now.
     case rowsDue
