@@ -105,7 +105,7 @@ struct SubmissionWords: Sendable {
     private func retrying(_ detail: String?) -> [String?] {
         let next = next?.words ?? "soon"
         switch retryCause {
-        case .endpointUnavailable: return ["Apple does not answer. It is asked by itself as soon as it does."]
+        case .endpointUnavailable: return ["Apple does not answer, or too slowly. It is asked by itself as soon as it can."]
         case .signedAhead:
             return [
                 "Apple signed it at a moment that has not come by this host's clock. It is tried again \(next). "

@@ -8,8 +8,6 @@ struct CallCounts: Sendable {
         /// Calls that began, ended or not.
         var begun = 0
         var failures = 0
-        /// Answered, and slowly.
-        var slow = 0
 
         /// Share of failed calls among all, unfinished ones included; 0 without calls. Where failures come at once and
         /// replies take a while, the first calls to end are failures, however few they are.
@@ -19,8 +17,6 @@ struct CallCounts: Sendable {
         }
         /// Failed calls among those that ended; 0 without calls.
         var endedFailureShare: Double { calls == 0 ? 0 : Double(failures) / Double(calls) }
-        /// Slow replies among all replies; 0 without replies.
-        var slowShare: Double { calls == failures ? 0 : Double(slow) / Double(calls - failures) }
     }
 
     /// Number of buckets. The counted time is accurate to a tenth of its length.
@@ -55,7 +51,7 @@ struct CallCounts: Sendable {
     }
 
     /// Counts a call that ended.
-    mutating func add(isFailure: Bool, isSlow: Bool, at now: Instant) {
+    mutating func add(isFailure: Bool, at now: Instant) {
         advance(to: now)
         let index = Int(newest % Int64(Self.bucketCount))
         buckets[index].calls += 1
@@ -63,9 +59,6 @@ struct CallCounts: Sendable {
         if isFailure {
             buckets[index].failures += 1
             total.failures += 1
-        } else if isSlow {
-            buckets[index].slow += 1
-            total.slow += 1
         }
     }
 
@@ -78,7 +71,6 @@ struct CallCounts: Sendable {
             total.calls -= buckets[index].calls
             total.begun -= buckets[index].begun
             total.failures -= buckets[index].failures
-            total.slow -= buckets[index].slow
             buckets[index] = Count()
         }
         newest = current

@@ -9,7 +9,7 @@ import Scheduling
 ///
 /// While it is open nothing is called and no attempt is counted. A few probes find out when the endpoint replies again.
 /// Then the calls increase step by step, because all waiting calls at once would overload a service that has just
-/// started.
+/// started. A slow reply is a reply: ``ConcurrencyLimiter`` takes care of it, not the breaker.
 struct CircuitBreaker: Sendable {
     /// The raw values label metrics and logs.
     enum Phase: String, Hashable, Sendable, CaseIterable {
@@ -179,13 +179,12 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Doubles the share once for each interval that passed, and closes at the end. Slow replies and late failures keep
-    /// the share as it is: each doubling brings enough new calls to hide them.
+    /// Doubles the share once for each interval that passed, and closes at the end. Late failures keep the share as it
+    /// is: each doubling brings enough new calls to hide them.
     private mutating func climb(from step: Int, since: Instant, to now: Instant) {
         let judged = onlyFirstTriesJudge(now) ? fresh.total : all.total
         let isDoubtful =
-            isSlow(least: Policy.leastRampCalls)
-            || judged.calls >= Policy.leastRampCalls && judged.endedFailureShare >= Policy.failureShare
+            judged.calls >= Policy.leastRampCalls && judged.endedFailureShare >= Policy.failureShare
         forget()
         guard !isDoubtful else { return state = .ramping(step: step, since: now) }
         let intervals = Int(min((now - since) / Policy.rampInterval, Double(Policy.rampSteps)))
@@ -200,11 +199,8 @@ struct CircuitBreaker: Sendable {
 
     /// - Parameters:
     ///   - isRetry: whether it was made for a submission whose former attempt failed.
-    ///   - took: how long the call itself took.
     ///   - unit: a random number in `0..<1`.
-    mutating func ended(
-        _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, at now: Instant, unit: Double
-    ) {
+    mutating func ended(_ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, at now: Instant, unit: Double) {
         advance(to: now)
         if case .limited(let wait?) = outcome {
             // A named moment holds whenever the call began; nobody may be early.
@@ -219,10 +215,8 @@ struct CircuitBreaker: Sendable {
         case .open: break
         case .closed:
             if outcome == .limited(wait: nil) { return open(now, unit) }
-            guard count(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
-            if isFailing(leastFresh: Policy.leastCalls, now) || isSlow(least: Policy.leastCalls) {
-                open(now, unit)
-            }
+            guard count(outcome, hasFailed, isRetry: isRetry, now) else { return }
+            if isFailing(leastFresh: Policy.leastCalls, now) { open(now, unit) }
         case .halfOpen(var probes):
             probes.end(isRetry: pass.isRetry)
             if outcome == .limited(wait: nil) {
@@ -244,7 +238,7 @@ struct CircuitBreaker: Sendable {
             enter(.ramping(step: 0, since: now))
         case .ramping:
             if outcome == .limited(wait: nil) { return open(now, unit) }
-            guard count(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
+            guard count(outcome, hasFailed, isRetry: isRetry, now) else { return }
             if isFailing(leastFresh: Policy.leastRampCalls, now) { open(now, unit) }
         }
     }
@@ -257,13 +251,10 @@ struct CircuitBreaker: Sendable {
     }
 
     /// - Returns: whether anything was learnt.
-    private mutating func count(
-        _ outcome: CallOutcome, _ hasFailed: Bool, isRetry: Bool, _ took: Duration, _ now: Instant
-    ) -> Bool {
+    private mutating func count(_ outcome: CallOutcome, _ hasFailed: Bool, isRetry: Bool, _ now: Instant) -> Bool {
         guard outcome != .unknown else { return false }
-        let isSlow = took >= Policy.slowAfter
-        all.add(isFailure: hasFailed, isSlow: isSlow, at: now)
-        if !isRetry { fresh.add(isFailure: hasFailed, isSlow: isSlow, at: now) }
+        all.add(isFailure: hasFailed, at: now)
+        if !isRetry { fresh.add(isFailure: hasFailed, at: now) }
         if !hasFailed {
             failuresInARow = 0
             begunInARow = 0
@@ -302,10 +293,6 @@ struct CircuitBreaker: Sendable {
         return all.total.calls >= Policy.leastCalls && all.total.failureShare >= Policy.failureShare
     }
 
-    private func isSlow(least: Int) -> Bool {
-        all.total.calls >= least && all.total.slowShare >= Policy.slowShare
-    }
-
     private mutating func open(_ now: Instant, _ unit: Double) {
         // At least half of the ceiling, because a tiny pause would have no effect.
         let pause = Policy.pause.ceiling(afterFailures: pauses + 1) * (0.5 + unit / 2)
@@ -337,7 +324,7 @@ struct CircuitBreaker: Sendable {
 extension CircuitBreaker {
     /// When calls to a target of Apple's stop, and how they begin again.
     enum Policy {
-        /// Length of the window that error share and latency are measured over.
+        /// Length of the window that the error share is measured over.
         static let window: Duration = .seconds(10)
         /// Fewest calls in the window for a conclusion: first attempts, or all calls if there are fewer first attempts.
         static let leastCalls = 20
@@ -353,11 +340,6 @@ extension CircuitBreaker {
         /// So many failed first attempts end that time. One or two do not, because senders of failing submissions also
         /// send new ones.
         static let failuresToDoubt = 3
-        /// A reply that took longer is slow.
-        static let slowAfter: Duration = .seconds(10)
-        /// Calls stop briefly when this share of the replies was slow. Slowness alone never keeps them stopped, because
-        /// a slow reply is a reply. It only keeps the share of calls small.
-        static let slowShare = 0.9
         /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
         /// Shortest pause that a target may ask for. A shorter or past one would not hold back many callers.

@@ -5,10 +5,10 @@ import Scheduling
 /// Pure.
 ///
 /// Two limits hold, and the smaller one counts. One is by latency, a gradient as in Netflix's concurrency-limits. It
-/// shrinks in proportion to the excess of latency over the usual one. While the limit is used up, it grows by its
-/// square root or a tenth, whichever is more. The usual latency follows faster replies at once and slower ones within
-/// minutes. If the fewest calls are as slow, it follows within seconds, because our calls then do not cause the
-/// slowness.
+/// shrinks in proportion to the excess of latency over the usual one. While the limit is used up, it grows each second
+/// by its square root or a tenth, whichever is more, and at most doubles at once. The usual latency follows faster replies at once and slower ones within
+/// minutes. If the fewest calls are as slow, it follows within some ten replies, because our calls then do not cause
+/// the slowness.
 ///
 /// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low
 /// and grows by one with each brisk reply. After a minute it comes down to twice the used calls. Each call beyond those
@@ -29,14 +29,14 @@ struct ConcurrencyLimiter: Sendable {
     static let interval: Duration = .seconds(1)
     /// For so long a limit stays that is not used: as long as an idle connection is kept.
     static let memory: Duration = .seconds(60)
-    /// Fewest calls that a measurement is made of.
+    /// Fewest calls that a measurement is made of, or the limit if that is less.
     static let leastCalls = 10
     /// Share of overloaded calls (timed out, 503, 504) from which on the limit comes down.
     static let overloadShare = 0.2
     /// Strongest decrease of the limit in one step, as a factor.
     static let steepest = 0.7
-    /// Weight of a measurement in the usual latency: if it is faster, if it is slower, and if it is slower at the least
-    /// limit.
+    /// Weight of a measurement of a second in the usual latency: if it is faster, if it is slower, and if it is slower
+    /// at the least limit. The first is the most.
     private static let learning = (faster: 0.5, slower: 0.002, slowerAtLeast: 0.1)
 
     private struct Measurement: Sendable {
@@ -56,6 +56,8 @@ struct ConcurrencyLimiter: Sendable {
     private var byLatency: Double
     private var byUse: Double
     private var usual: Duration?
+    /// How long replies took in the latest measurement.
+    private var latest: Duration?
     private var measured = Measurement(since: Instant(nanoseconds: 0))
     /// Most calls at once since a moment, at most ``memory`` ago.
     private var used = (calls: 0, since: Instant(nanoseconds: 0))
@@ -69,6 +71,11 @@ struct ConcurrencyLimiter: Sendable {
     }
 
     var value: Int { Int(min(byLatency, byUse)) }
+
+    /// Calls that end within so long when all allowed ones are under way; nil before the first measurement.
+    func calls(within time: Duration) -> Int? {
+        latest.map { Int((Double(value) * (time / max($0, .milliseconds(1)))).rounded(.down)) }
+    }
 
     /// - Parameter inFlight: calls under way, this one included.
     mutating func began(inFlight: Int) {
@@ -97,40 +104,45 @@ struct ConcurrencyLimiter: Sendable {
         case .failed, .limited: measured.failures += 1
         }
         measured.busiest = max(measured.busiest, inFlight)
-        guard now - measured.since >= Self.interval, measured.calls >= Self.leastCalls else { return }
-        change()
+        guard now - measured.since >= Self.interval, measured.calls >= min(Self.leastCalls, value) else { return }
+        change(after: now - measured.since)
         measured = Measurement(since: now)
     }
 
-    private mutating func change() {
+    private mutating func change(after elapsed: Duration) {
         let overloadShare = Double(measured.overloads) / Double(measured.calls)
         guard overloadShare < Self.overloadShare else { return slow(by: Self.steepest) }
         guard measured.replies > 0 else { return }
         let mean = measured.took / measured.replies
+        latest = mean
         let before = usual ?? mean
-        usual = before + (mean - before) * learning(isFaster: mean < before)
+        // Calls that began together end together: where they take long, there is a measurement once in their time.
+        let seconds = max(1, min(elapsed, mean) / Self.interval)
+        usual = before + (mean - before) * learning(isFaster: mean < before, seconds)
         let bound = max(Self.comfortable, before * Self.tolerance)
         if mean > bound {
             slow(by: max(Self.steepest, bound / mean))
         } else if isUsed(measured.busiest) {
-            byLatency = grown(byLatency)
-            byUse = grown(byUse)
+            byLatency = grown(byLatency, seconds)
+            byUse = grown(byUse, seconds)
         }
     }
 
     /// Whether at least half of the limit is.
     private func isUsed(_ inFlight: Int) -> Bool { inFlight * 2 >= value }
 
-    private func learning(isFaster: Bool) -> Double {
+    private func learning(isFaster: Bool, _ seconds: Double) -> Double {
         if isFaster { return Self.learning.faster }
-        return byLatency > least ? Self.learning.slower : Self.learning.slowerAtLeast
+        let weight = byLatency > least ? Self.learning.slower : Self.learning.slowerAtLeast
+        return min(weight * seconds, Self.learning.faster)
     }
 
     private mutating func slow(by factor: Double) {
         byLatency = max(least, min(byLatency, Double(max(value, measured.busiest))) * factor)
     }
 
-    private func grown(_ limit: Double) -> Double {
-        min(limit + max(limit.squareRoot(), limit / 10), most)
+    /// A limit after so many seconds of growth: at most doubled.
+    private func grown(_ limit: Double, _ seconds: Double) -> Double {
+        min(limit + min(max(limit.squareRoot(), limit / 10) * seconds, limit), most)
     }
 }

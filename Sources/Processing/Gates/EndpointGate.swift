@@ -37,13 +37,16 @@ struct EndpointGate: Sendable {
         fileprivate let breaker: CircuitBreaker.Pass
     }
 
-    /// One of so many calls is a first attempt while both first attempts and retries wait.
-    private static let firstTurn = 4
+    /// One of so many calls is a retry while both first attempts and retries wait.
+    private static let retryTurn = 4
     /// Longest wait in memory: of a record for the rate limit, and of a follow-up call for the end of an outage.
     private static let longestWait: Duration = .seconds(30)
     /// While gates are crowded, an endpoint that has not replied for so long counts as away, and no record waits longer
     /// for the rate limit.
     static let crowdedWait: Duration = .seconds(1)
+    /// While gates are crowded, no record waits longer for calls to end. Long enough that a busy processor's delays are
+    /// not taken for the endpoint's.
+    private static let slowWait: Duration = .seconds(5)
     /// While records wait, due rows may be one of so many.
     private static let rowTurn = 4
 
@@ -150,6 +153,8 @@ struct EndpointGate: Sendable {
         case away
         /// Its rate limit means too long a wait for the last record. Rows have a share of the calls.
         case beyondRate
+        /// It replies so slowly that the last record would wait too long. Rows have a share of the calls.
+        case slow
     }
 
     /// Removes submissions that should not wait for it, newest first, and continuations last. While it is not known to
@@ -161,7 +166,7 @@ struct EndpointGate: Sendable {
         areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
     ) -> (excess: Excess, gone: [SubmissionToken])? {
         guard let (excess, most) = excess(areCrowded: areCrowded, at: now) else { return nil }
-        let keepsRows = excess == .beyondRate
+        let keepsRows = excess != .away
         let shedsContinuations = !keepsRows && (areCrowded || isAwayForLong(at: now))
         guard waiting - (keepsRows ? waitingRows : 0) > most else { return nil }
         var kept = shedsContinuations ? 0 : continuations.count
@@ -189,9 +194,11 @@ struct EndpointGate: Sendable {
     private func excess(areCrowded: Bool, at now: Instant) -> (Excess, most: Int)? {
         if breaker.isAway { return (.away, CircuitBreaker.Policy.repliesToRamp) }
         if areCrowded, isSilent(at: now) { return (.away, CircuitBreaker.Policy.repliesToRamp - inFlight) }
-        guard let most = rate?.calls(within: areCrowded ? Self.crowdedWait : Self.longestWait), waitingRecords > most
-        else { return nil }
-        return (.beyondRate, most)
+        if let most = rate?.calls(within: areCrowded ? Self.crowdedWait : Self.longestWait), waitingRecords > most {
+            return (.beyondRate, most)
+        }
+        guard areCrowded, let most = limiter.calls(within: Self.slowWait), waitingRecords > most else { return nil }
+        return (.slow, most)
     }
 
     /// Whether a follow-up call has waited, or will wait, so long that its attempt may as well begin anew.
@@ -300,8 +307,8 @@ struct EndpointGate: Sendable {
         guard !firsts.isEmpty else { return mayRetry ? .retry : nil }
         // A retry may fail for a reason of its own, and says less about the endpoint.
         guard mayRetry, breaker.phase != .halfOpen else { return .first }
-        turn = (turn + 1) % Self.firstTurn
-        return turn == 0 ? .first : .retry
+        turn = (turn + 1) % Self.retryTurn
+        return turn == 0 ? .retry : .first
     }
 
     private mutating func pop(_ lane: Lane) -> SubmissionToken? {
@@ -329,7 +336,7 @@ struct EndpointGate: Sendable {
         advance(to: now)
         // Without replies nothing is known about the right number of calls at once.
         if !breaker.isAway { limiter.ended(outcome, took: took, inFlight: inFlight, at: now) }
-        breaker.ended(pass.breaker, outcome, isRetry: isRetry, took: took, at: now, unit: unit)
+        breaker.ended(pass.breaker, outcome, isRetry: isRetry, at: now, unit: unit)
         if outcome == .replied { lastSign = now }
         hasRefusedRetry = false
         if outcome == .unknown {

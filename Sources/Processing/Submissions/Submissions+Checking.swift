@@ -255,6 +255,7 @@ extension Submissions {
             cause = .endpointUnavailable
             // Rows that go back at once were taken too early.
             gates.update(gate) { $0.takesEarlySince = nil }
+        case .slow: cause = .endpointUnavailable
         case .beyondRate: cause = .rateLimited
         }
         for token in gone {

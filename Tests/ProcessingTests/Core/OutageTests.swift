@@ -255,6 +255,46 @@ struct OutageTests {
         #expect(batch.decisions.count > 100)
     }
 
+    @Test("an endpoint that replies slowly keeps nobody from reading on")
+    func slow() throws {
+        var settings = CoreSettings()
+        settings.inFlight = 256
+        settings.callsPerEndpoint = 16
+        let bench = CoreBench(settings: settings)
+        let assignment = try bench.own()
+        var underWay: [(attempt: AttemptTask, took: Duration, end: Instant)] = []
+        var begun = 0
+        var offset: Int64 = 0
+        for second in 0..<300 {
+            // Six come in a second. Later Apple replies to three of them, after three to nine seconds.
+            for _ in 0..<6 where bench.core.submissions.limit.isDemanding {
+                bench.ask(try #require(bench.read(offset, in: assignment).first))
+                offset += 1
+            }
+            for _ in 0..<10 {
+                bench.wait(.milliseconds(100))
+                for attempt in bench.takeAttempts() {
+                    let took: Duration = second < 30 ? .milliseconds(200) : .milliseconds(3000 + begun % 21 * 300)
+                    underWay.append((attempt, took, bench.now + took))
+                    begun += 1
+                }
+                for call in underWay where call.end <= bench.now {
+                    let verdict = Verdict.rejected(Rejection(.receiptNotAuthentic, "21003"))
+                    bench.attempted(call.attempt, .concluded(verdict), took: call.took)
+                }
+                underWay.removeAll { $0.end <= bench.now }
+                for batch in bench.takeWrites() {
+                    let results = batch.decisions.map { decision -> DecisionResult in
+                        guard case .wait = decision.content else { return .written(.granted(created: 1), publish: []) }
+                        return .written(.retrying(.endpointUnavailable), publish: [])
+                    }
+                    bench.send(.written(batch.id, .success(results)))
+                }
+            }
+        }
+        #expect(offset == 6 * 300)
+    }
+
     @Test("where retries have no room for more, submissions wait here and reading stops")
     func noRoom() throws {
         let app = LedgerMeasure.App(bundleID: Fixture.app, rows: 9, bytes: 4 << 30)

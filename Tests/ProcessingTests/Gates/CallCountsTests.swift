@@ -9,7 +9,7 @@ struct CallCountsTests {
     func model() {
         var random = SplitMix64(seed: 7)
         var window = CallCounts(length: .seconds(10))
-        var past: [(second: Int64, isFailure: Bool, isSlow: Bool)] = []
+        var past: [(second: Int64, isFailure: Bool)] = []
         var begun: [Int64] = []
         var elapsed = Duration.zero
         for _ in 0..<200_000 {
@@ -25,15 +25,14 @@ struct CallCountsTests {
                 window.begin(at: .zero + elapsed)
             }
             if Bool.random(using: &random) {
-                let call = (second, Bool.random(using: &random), Bool.random(using: &random))
+                let call = (second, Bool.random(using: &random))
                 past.append(call)
-                window.add(isFailure: call.1, isSlow: call.2, at: .zero + elapsed)
+                window.add(isFailure: call.1, at: .zero + elapsed)
             } else {
                 window.advance(to: .zero + elapsed)
             }
             let expected = CallCounts.Count(
-                calls: past.count, begun: begun.count, failures: past.count { $0.isFailure },
-                slow: past.count { !$0.isFailure && $0.isSlow })
+                calls: past.count, begun: begun.count, failures: past.count { $0.isFailure })
             guard window.total == expected else {
                 #expect(window.total == expected, "at \(elapsed)")
                 return
@@ -45,10 +44,10 @@ struct CallCountsTests {
     func begun() {
         var window = CallCounts(length: .seconds(10))
         for _ in 0..<4 { window.begin(at: .zero) }
-        window.add(isFailure: true, isSlow: false, at: .zero)
+        window.add(isFailure: true, at: .zero)
         #expect(window.total.failureShare == 0.25)
         window.clear()
-        window.add(isFailure: true, isSlow: false, at: .zero)
+        window.add(isFailure: true, at: .zero)
         #expect(window.total.failureShare == 1, "those that began before it was cleared count when they end")
     }
 
@@ -71,8 +70,7 @@ struct CallCountsTests {
     func empty() {
         var window = CallCounts(length: .seconds(10))
         #expect(window.total.failureShare == 0)
-        window.add(isFailure: true, isSlow: true, at: .zero + .seconds(1))
+        window.add(isFailure: true, at: .zero + .seconds(1))
         #expect(window.total.failureShare == 1)
-        #expect(window.total.slowShare == 0, "what failed was no slow reply")
     }
 }

@@ -96,7 +96,7 @@ private struct BreakerModel {
         if !call.isRetry, outcome == .replied { answered = (elapsed, 0) }
         if !call.isRetry, outcome == .failed { answered?.failuresSince += 1 }
         breaker.ended(
-            call.pass, outcome, isRetry: call.isRetry, took: .milliseconds(250), at: .zero + elapsed, unit: unit)
+            call.pass, outcome, isRetry: call.isRetry, at: .zero + elapsed, unit: unit)
         if case .limited(let wait?) = outcome {
             closedUntil = max(closedUntil, elapsed + max(wait, .seconds(1)))
             try #require(breaker.phase == .open)
@@ -144,7 +144,7 @@ private struct BreakerModel {
                 if !isRetry { newAt = elapsed + .seconds(10) }
                 let pass = breaker.began(isRetry: isRetry, at: .zero + elapsed)
                 breaker.ended(
-                    pass, isRetry ? .failed : .replied, isRetry: isRetry, took: .milliseconds(50), at: .zero + elapsed,
+                    pass, isRetry ? .failed : .replied, isRetry: isRetry, at: .zero + elapsed,
                     unit: 0.5)
             }
             // A moment that was named, a pause, three answers, the ramp.
@@ -163,7 +163,7 @@ private struct BreakerModel {
             if breaker.admits(inFlight: 0, limit: ceiling) {
                 let pass = breaker.began(isRetry: false, at: .zero + elapsed)
                 breaker.ended(
-                    pass, .replied, isRetry: false, took: .milliseconds(250), at: .zero + elapsed, unit: 0.5)
+                    pass, .replied, isRetry: false, at: .zero + elapsed, unit: 0.5)
             } else if breaker.phase == .halfOpen {
                 Issue.record("probes were lost")
                 return
@@ -182,7 +182,7 @@ struct CircuitBreakerPropertyTests {
         for call in model.underWay {
             let elapsed = model.elapsed
             model.breaker.ended(
-                call.pass, .unknown, isRetry: call.isRetry, took: .zero, at: .zero + elapsed, unit: 0.5)
+                call.pass, .unknown, isRetry: call.isRetry, at: .zero + elapsed, unit: 0.5)
         }
         model.underWay = []
         var poisoned = model

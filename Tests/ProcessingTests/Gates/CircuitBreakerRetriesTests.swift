@@ -15,7 +15,7 @@ struct CircuitBreakerRetriesTests {
     }
 
     private mutating func end(_ pass: CircuitBreaker.Pass, _ outcome: CallOutcome, isRetry: Bool = false) {
-        breaker.ended(pass, outcome, isRetry: isRetry, took: .zero, at: .zero + elapsed, unit: 0.5)
+        breaker.ended(pass, outcome, isRetry: isRetry, at: .zero + elapsed, unit: 0.5)
     }
 
     /// A call that begins and ends now, if it may be made.

@@ -122,6 +122,17 @@ struct ConcurrencyLimiterTests {
         #expect(limit.value == 1000)
     }
 
+    @Test(
+        "has all its calls again within minutes although each reply takes a quarter of a minute", arguments: [20, 1000])
+    mutating func longReplies(most: Int) {
+        limit = ConcurrencyLimiter(most: most)
+        roundTrips(100)
+        roundTrips(9, took: .seconds(15))
+        #expect(limit.value <= most / 10)
+        roundTrips(8, took: .seconds(15))
+        #expect(limit.value == most)
+    }
+
     @Test("never leaves its bounds", arguments: [1, 2, 7, 1000])
     func bounds(most: Int) {
         var random = SplitMix64(seed: UInt64(most))
@@ -143,5 +154,14 @@ struct ConcurrencyLimiterTests {
                 return
             }
         }
+    }
+
+    @Test("says how many calls end within a time, once replies were measured")
+    mutating func pace() {
+        #expect(limit.calls(within: .seconds(5)) == nil)
+        run(seconds: 60) { _ in .milliseconds(250) }
+        #expect(limit.calls(within: .seconds(5)) == 20_000)
+        run(seconds: 300) { _ in .seconds(10) }
+        #expect(limit.calls(within: .seconds(5)) == limit.value / 2)
     }
 }

@@ -67,14 +67,14 @@ final class EndpointGateTests {
         #expect(gate.nextMoment(areCrowded: false, after: now) == nil)
     }
 
-    @Test("lets continuations go first, and one first attempt in four while retries wait")
+    @Test("lets continuations go first, and one retry in four while first attempts wait")
     func lanes() throws {
         for _ in 0..<8 { enter(.retry) }
         for _ in 0..<8 { enter(.first) }
         let continuation = enter(.continuation)
         #expect(next()?.token == continuation)
         let lanes = try (0..<8).map { _ in try #require(next()).pass.lane }
-        #expect(lanes.count { $0 == .first } == 2)
+        #expect(lanes.count { $0 == .retry } == 2)
     }
 
     @Test("lets a tenth of first attempts be retries, and a burst")
@@ -302,6 +302,54 @@ final class EndpointGateTests {
         #expect(gone.count == 20)
         #expect(Set(gone).isDisjoint(with: rows))
         #expect(gate.waiting == 15)
+        #expect(shed(areCrowded: true) == nil)
+    }
+
+    /// Keeps sixty waiting. Their calls are replied to after half of so long to one and a half. The calls that ended.
+    private func run(for time: Duration, replyingAfter latency: Duration) -> Int {
+        var underWay: [(pass: EndpointGate.Pass, took: Duration, end: Instant)] = []
+        var (begun, ended) = (0, 0)
+        let end = now + time
+        while now < end {
+            now += .milliseconds(50)
+            for call in underWay where call.end <= now {
+                gate.ended(call.pass, .replied, isRetry: false, took: call.took, at: now, unit: 0.5)
+                ended += 1
+            }
+            underWay.removeAll { $0.end <= now }
+            gate.advance(to: now)
+            while gate.waiting < 60 { enter() }
+            while let (token, pass) = next() {
+                flights.remove(token)
+                let took = latency * (0.5 + Double(begun % 21) / 20)
+                underWay.append((pass, took, now + took))
+                begun += 1
+            }
+        }
+        for call in underWay { self.end(call.pass, .unknown) }
+        return ended
+    }
+
+    @Test("an endpoint whose replies take long has all its calls after minutes, because a slow reply is a reply")
+    func slowReplies() {
+        _ = run(for: .seconds(60), replyingAfter: .milliseconds(250))
+        _ = run(for: .seconds(300), replyingAfter: .seconds(15))
+        let most = 20 * 300 / 15
+        #expect(run(for: .seconds(300), replyingAfter: .seconds(15)) >= most * 9 / 10)
+        #expect(gate.breaker.phase == .closed)
+    }
+
+    @Test("sends away records that would wait too long for slow calls to end where gates are crowded, and keeps rows")
+    func slowForTheCrowded() throws {
+        _ = run(for: .seconds(60), replyingAfter: .milliseconds(250))
+        #expect(shed(areCrowded: true) == nil, "sixty wait for less than a second")
+        _ = run(for: .seconds(300), replyingAfter: .seconds(10))
+        let rows = (0..<5).map { _ in enter(isRow: true) }
+        #expect(shed() == nil)
+        let (excess, gone) = try #require(shed(areCrowded: true))
+        #expect(excess == .slow)
+        #expect((45...55).contains(gone.count), "\(gone.count): of twenty calls of ten seconds ten end within five")
+        #expect(Set(gone).isDisjoint(with: rows))
         #expect(shed(areCrowded: true) == nil)
     }
 
