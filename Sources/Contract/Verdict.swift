@@ -80,7 +80,7 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case nothingNew = "nothing_new"
     /// Apple signed at a moment that, by our clock, has not come yet.
     case signedAhead = "signed_ahead"
-    /// No call was made: the endpoint replies to nobody.
+    /// No call was made: the endpoint replies to nobody, or too slowly.
     case endpointUnavailable = "endpoint_unavailable"
 }
 

@@ -105,7 +105,8 @@ struct SubmissionWords: Sendable {
     private func retrying(_ detail: String?) -> [String?] {
         let next = next?.words ?? "soon"
         switch retryCause {
-        case .endpointUnavailable: return ["Apple does not answer, or too slowly. It is asked by itself as soon as it can."]
+        case .endpointUnavailable:
+            return ["Apple does not answer, or too slowly. It is asked by itself as soon as it does."]
         case .signedAhead:
             return [
                 "Apple signed it at a moment that has not come by this host's clock. It is tried again \(next). "

@@ -247,7 +247,7 @@ extension RetryCause {
         case .noLongerFound: "Apple does not find a purchase that it attested, or refuses a receipt that it signed."
         case .nothingNew: "All that Apple has was granted before, and the claim seems to be about something new."
         case .signedAhead: "It was signed at a moment that, by this worker's clock, is still to come."
-        case .endpointUnavailable: "Apple was not asked: at this endpoint it answers nobody, or too slowly for all, at the moment."
+        case .endpointUnavailable: "Apple was not asked, because this endpoint answers nobody, or too slowly."
         }
     }
 }

@@ -70,6 +70,17 @@ extension Submissions {
         conclude(token, verdict, &turn)
     }
 
+    /// A submission waits for room in `retries`. If its endpoint was away and is back, it is asked about at once.
+    /// Otherwise reading would go on only as rows make room.
+    mutating func roomAwaited(_ token: SubmissionToken, _ turn: inout Turn) {
+        let gate = flights[token].gate
+        guard case .retrying(.endpointUnavailable, _) = flights[token].postponed?.cause, gate >= 0,
+            !gates[gate].breaker.isAway
+        else { return waitAgain(token, &turn) }
+        flights[token].postponed = nil
+        enterGate(token, &turn)
+    }
+
     /// A submission that was kept from `retries` goes there.
     mutating func waitAgain(_ token: SubmissionToken, _ turn: inout Turn) {
         guard let entry = flights[token].postponed else { return orphan(token, &turn) }

@@ -138,7 +138,7 @@ struct Submissions: ~Copyable {
                 guard let submission = flights[token].submission else { orphan(token, &turn); continue }
                 check(token, .submission(submission), &turn)
             case .rewriting: writeAgain(token, &turn)
-            case .awaitingRoom: waitAgain(token, &turn)
+            case .awaitingRoom: roomAwaited(token, &turn)
             case .vacant, .loading, .marking, .checking, .lookingUp, .waiting, .asking, .verifying, .writing,
                 .publishing, .owing:
                 break

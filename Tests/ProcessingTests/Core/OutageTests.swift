@@ -314,6 +314,28 @@ struct OutageTests {
         #expect(bench.takeAlerts().contains(.retriesFull(bytes: 4 << 30, limit: 4 << 30)), "it lasts")
     }
 
+    @Test("what waits for room in retries is asked about once its endpoint is back, although they are still full")
+    func backWithoutRoom() throws {
+        let app = LedgerMeasure.App(bundleID: Fixture.app, rows: 9, bytes: 4 << 30)
+        bench.measure = LedgerMeasure(retries: [app], waiting: [], outboxRows: 0, outboxAge: 0)
+        let assignment = try bench.own()
+        try open(in: assignment)
+        for offset in 1000..<Int64(1020) { try read(offset, in: assignment) }
+        #expect(writeAll().isEmpty)
+        var answered = 0
+        for _ in 0..<60 {
+            bench.wait(.milliseconds(500))
+            for attempt in bench.takeAttempts() {
+                bench.attempted(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
+                answered += 1
+            }
+            #expect(writeAll().allSatisfy { if case .wait = $0.content { false } else { true } })
+        }
+        #expect(answered >= 20)
+        let isBusy = bench.core.submissions.isBusy([.awaitingRoom, .waiting])
+        #expect(!isBusy, "\(bench.core.inFlight)")
+    }
+
     @Test("follow-up calls leave for retries with a long pause, and their attempts begin anew from there")
     func followUps() throws {
         let assignment = try bench.own()
