@@ -10,10 +10,10 @@ extension Trace {
             guard "\(drawn.value)" != "\(usual.value)", let name = drawn.label else { continue }
             lines.append(TraceLine(.outside, "option", .nobody, "\(name) \(drawn.value)", at: 0))
         }
-        for outage in world.apple.outages {
+        let slow = world.apple.slowSpans.map { ($0, "takes seconds for each reply until \($0.end.seconds)") }
+        for (outage, text) in world.apple.outages.map({ ($0, $0.text) }) + slow {
             let endpoint = Endpoint(outage.endpoint, outage.environment)
-            let text = "\(endpoint) \(outage.text)"
-            lines.append(TraceLine(.outside, "outage", .endpoint(endpoint), text, at: outage.begin))
+            lines.append(TraceLine(.outside, "outage", .endpoint(endpoint), "\(endpoint) \(text)", at: outage.begin))
         }
         for outage in world.ledgerOutages {
             lines.append(

@@ -22,6 +22,10 @@ struct SimulatedApple {
         /// It asks for fewer calls, for so many milliseconds each time, or without a word about how long.
         var limit: Limit?
 
+        func holds(for other: Endpoint, at now: Int64) -> Bool {
+            endpoint == other.service && environment == other.environment && begin <= now && now < end
+        }
+
         /// Milliseconds after its end for which a claim may have to wait.
         var longestPause: Int64 {
             if case .named(let wait) = limit { wait } else { 0 }
@@ -43,6 +47,8 @@ struct SimulatedApple {
 
     let claims: [ScriptedClaim]
     var outages: [Outage] = []
+    /// Spans in which replies take seconds.
+    var slowSpans: [Outage] = []
     /// By claim: the reply about it for a while, instead of the truth.
     var spells: [Int: Spell] = [:]
     /// By claim, for the judge.
@@ -62,10 +68,10 @@ struct SimulatedApple {
 
     /// The outage that an endpoint is in.
     func outage(of endpoint: Endpoint, at now: Int64) -> Outage? {
-        outages.first {
-            $0.endpoint == endpoint.service && $0.environment == endpoint.environment && $0.begin <= now && now < $0.end
-        }
+        outages.first { $0.holds(for: endpoint, at: now) }
     }
+
+    func isSlow(_ endpoint: Endpoint, at now: Int64) -> Bool { slowSpans.contains { $0.holds(for: endpoint, at: now) } }
 
     // MARK: Apple
 

@@ -36,9 +36,7 @@ extension World {
             if !apple.isUnsent(task, at: milliseconds) {
                 witness.asks(life.name, task.question.endpoint, options.callsPerSecond, at: now)
             }
-            // A client waits for ten seconds.
-            let isSilent = apple.outage(of: task.question.endpoint, at: milliseconds)?.isSilent ?? false
-            after(isSilent ? 10_000_000 : latency(1000...300_000), .attempt(life, task))
+            after(callLatency(task.question.endpoint), .attempt(life, task))
         }
         for task in actions.calls { after(latency(1000...100_000), .call(life, task)) }
         for batch in actions.writes {
@@ -61,6 +59,13 @@ extension World {
             }
         }
         if let reason = actions.stop { stopped(life, reason) }
+    }
+
+    /// Microseconds until a call of Apple's ends.
+    private func callLatency(_ endpoint: Endpoint) -> Int64 {
+        // A client waits for ten seconds.
+        if apple.outage(of: endpoint, at: milliseconds)?.isSilent == true { return 10_000_000 }
+        return apple.isSlow(endpoint, at: milliseconds) ? random(2_000_000...9_000_000) : latency(1000...300_000)
     }
 
     private func assign(_ assignment: Assignment, _ life: Life) {

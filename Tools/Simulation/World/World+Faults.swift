@@ -74,6 +74,14 @@ extension World {
                     limit: chance(300) ? .unnamed : .named(length(1000...600_000))))
         }
         if options.appleIsAway { drawLongOutages() }
+        for _ in 0..<options.appleSlowness {
+            let begin = moment()
+            apple.slowSpans.append(
+                SimulatedApple.Outage(
+                    endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
+                    environment: Environment.allCases.randomElement(using: &random) ?? .production,
+                    begin: begin, end: begin + length(1000...1_800_000)))
+        }
     }
 
     private func drawLongOutages() {
