@@ -106,7 +106,7 @@ struct SubmissionWords: Sendable {
         let next = next?.words ?? "soon"
         switch retryCause {
         case .endpointUnavailable:
-            return ["Apple does not answer, or too slowly. It is asked by itself as soon as it does."]
+            return ["Apple does not answer, or too slowly. It is asked by itself as soon as it can be."]
         case .signedAhead:
             return [
                 "Apple signed it at a moment that has not come by this host's clock. It is tried again \(next). "

@@ -8,7 +8,7 @@ import Scheduling
 /// shrinks in proportion to the excess of latency over the usual one. While the limit is used up, it grows each second
 /// by its square root or a tenth, whichever is more, and at most doubles at once. The usual latency follows faster replies at once and slower ones within
 /// minutes. If the fewest calls are as slow, it follows within some ten replies, because our calls then do not cause
-/// the slowness.
+/// the slowness. The same holds of the share of calls that time out.
 ///
 /// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low
 /// and grows by one with each brisk reply. After a minute it comes down to twice the used calls. Each call beyond those
@@ -31,20 +31,22 @@ struct ConcurrencyLimiter: Sendable {
     static let memory: Duration = .seconds(60)
     /// Fewest calls that a measurement is made of, or the limit if that is less.
     static let leastCalls = 10
-    /// Share of overloaded calls (timed out, 503, 504) from which on the limit comes down.
+    /// Share of overloaded calls (timed out, 503, 504) from which on the limit comes down, where less is usual.
     static let overloadShare = 0.2
     /// Strongest decrease of the limit in one step, as a factor.
     static let steepest = 0.7
-    /// Weight of a measurement of a second in the usual latency: if it is faster, if it is slower, and if it is slower
-    /// at the least limit. The first is the most.
-    private static let learning = (faster: 0.5, slower: 0.002, slowerAtLeast: 0.1)
+    /// Weight of a measurement of a second in the usual latency and overload: if there is less, if there is more, and if
+    /// there is more at the least limit. The first is the most.
+    private static let learning = (less: 0.5, more: 0.002, moreAtLeast: 0.1)
 
     private struct Measurement: Sendable {
         var since: Instant
         var replies = 0
         var overloads = 0
         var failures = 0
+        /// Of the replies.
         var took: Duration = .zero
+        var tookInAll: Duration = .zero
         var busiest = 0
 
         var calls: Int { replies + overloads + failures }
@@ -56,8 +58,10 @@ struct ConcurrencyLimiter: Sendable {
     private var byLatency: Double
     private var byUse: Double
     private var usual: Duration?
-    /// How long replies took in the latest measurement.
-    private var latest: Duration?
+    /// The usual share of overloaded calls. Fewer calls at once do not help against it.
+    private var usualOverload = 0.0
+    /// How long calls took in the latest measurement, replied to or not; nil before the first.
+    private(set) var latest: Duration?
     private var measured = Measurement(since: Instant(nanoseconds: 0))
     /// Most calls at once since a moment, at most ``memory`` ago.
     private var used = (calls: 0, since: Instant(nanoseconds: 0))
@@ -71,11 +75,6 @@ struct ConcurrencyLimiter: Sendable {
     }
 
     var value: Int { Int(min(byLatency, byUse)) }
-
-    /// Calls that end within so long when all allowed ones are under way; nil before the first measurement.
-    func calls(within time: Duration) -> Int? {
-        latest.map { Int((Double(value) * (time / max($0, .milliseconds(1)))).rounded(.down)) }
-    }
 
     /// - Parameter inFlight: calls under way, this one included.
     mutating func began(inFlight: Int) {
@@ -103,6 +102,7 @@ struct ConcurrencyLimiter: Sendable {
         // Instant refusals and named moments say nothing about the right number of calls.
         case .failed, .limited: measured.failures += 1
         }
+        measured.tookInAll += took
         measured.busiest = max(measured.busiest, inFlight)
         guard now - measured.since >= Self.interval, measured.calls >= min(Self.leastCalls, value) else { return }
         change(after: now - measured.since)
@@ -110,15 +110,18 @@ struct ConcurrencyLimiter: Sendable {
     }
 
     private mutating func change(after elapsed: Duration) {
-        let overloadShare = Double(measured.overloads) / Double(measured.calls)
-        guard overloadShare < Self.overloadShare else { return slow(by: Self.steepest) }
+        let inAll = measured.tookInAll / measured.calls
+        latest = inAll
+        // Calls that began together end together: where they take long, there is a measurement once in their time.
+        let seconds = max(1, min(elapsed, inAll) / Self.interval)
+        let overload = Double(measured.overloads) / Double(measured.calls)
+        let tolerated = max(Self.overloadShare, usualOverload * Self.tolerance)
+        usualOverload += (overload - usualOverload) * learning(isLess: overload < usualOverload, seconds)
+        guard overload < tolerated else { return slow(by: Self.steepest) }
         guard measured.replies > 0 else { return }
         let mean = measured.took / measured.replies
-        latest = mean
         let before = usual ?? mean
-        // Calls that began together end together: where they take long, there is a measurement once in their time.
-        let seconds = max(1, min(elapsed, mean) / Self.interval)
-        usual = before + (mean - before) * learning(isFaster: mean < before, seconds)
+        usual = before + (mean - before) * learning(isLess: mean < before, seconds)
         let bound = max(Self.comfortable, before * Self.tolerance)
         if mean > bound {
             slow(by: max(Self.steepest, bound / mean))
@@ -131,10 +134,10 @@ struct ConcurrencyLimiter: Sendable {
     /// Whether at least half of the limit is.
     private func isUsed(_ inFlight: Int) -> Bool { inFlight * 2 >= value }
 
-    private func learning(isFaster: Bool, _ seconds: Double) -> Double {
-        if isFaster { return Self.learning.faster }
-        let weight = byLatency > least ? Self.learning.slower : Self.learning.slowerAtLeast
-        return min(weight * seconds, Self.learning.faster)
+    private func learning(isLess: Bool, _ seconds: Double) -> Double {
+        if isLess { return Self.learning.less }
+        let weight = byLatency > least ? Self.learning.more : Self.learning.moreAtLeast
+        return min(weight * seconds, Self.learning.less)
     }
 
     private mutating func slow(by factor: Double) {

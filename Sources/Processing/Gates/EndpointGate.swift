@@ -44,9 +44,9 @@ struct EndpointGate: Sendable {
     /// While gates are crowded, an endpoint that has not replied for so long counts as away, and no record waits longer
     /// for the rate limit.
     static let crowdedWait: Duration = .seconds(1)
-    /// While gates are crowded, no record waits longer for calls to end. Long enough that a busy processor's delays are
-    /// not taken for the endpoint's.
-    private static let slowWait: Duration = .seconds(5)
+    /// While gates are crowded, records do not wait for an endpoint whose calls take longer: they would hold the room of
+    /// those that need no call. Long enough that a busy processor's delays are not taken for the endpoint's.
+    private static let slowCall: Duration = .seconds(2)
     /// While records wait, due rows may be one of so many.
     private static let rowTurn = 4
 
@@ -153,7 +153,7 @@ struct EndpointGate: Sendable {
         case away
         /// Its rate limit means too long a wait for the last record. Rows have a share of the calls.
         case beyondRate
-        /// It replies so slowly that the last record would wait too long. Rows have a share of the calls.
+        /// Its calls take long. A few records wait, to notice when that ends, and rows have a share of the calls.
         case slow
     }
 
@@ -193,13 +193,19 @@ struct EndpointGate: Sendable {
     /// How many submissions may wait for it in memory; nil while all may.
     private func excess(areCrowded: Bool, at now: Instant) -> (Excess, most: Int)? {
         if breaker.isAway { return (.away, CircuitBreaker.Policy.repliesToRamp) }
-        if areCrowded, isSilent(at: now) { return (.away, CircuitBreaker.Policy.repliesToRamp - inFlight) }
+        if areCrowded, isSlow || isSilent(at: now) {
+            return (isSlow ? .slow : .away, CircuitBreaker.Policy.repliesToRamp - inFlight)
+        }
         if let most = rate?.calls(within: areCrowded ? Self.crowdedWait : Self.longestWait), waitingRecords > most {
             return (.beyondRate, most)
         }
-        guard areCrowded, let most = limiter.calls(within: Self.slowWait), waitingRecords > most else { return nil }
-        return (.slow, most)
+        return nil
     }
+
+    /// Whether one more record may wait for it in memory.
+    func takesRecord(areCrowded: Bool, at now: Instant) -> Bool { excess(areCrowded: areCrowded, at: now) == nil }
+
+    private var isSlow: Bool { limiter.latest.map { $0 > Self.slowCall } ?? false }
 
     /// Whether a follow-up call has waited, or will wait, so long that its attempt may as well begin anew.
     private func isAwayForLong(at now: Instant) -> Bool {
@@ -207,7 +213,10 @@ struct EndpointGate: Sendable {
         return max(now, breaker.nextMoment ?? now) - since > Self.longestWait
     }
 
-    private func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= Self.crowdedWait }
+    private func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= silence }
+
+    /// For so long a call may have no reply: no shorter than calls take lately.
+    private var silence: Duration { max(Self.crowdedWait, (limiter.latest ?? .zero) * 2) }
 
     /// Whether a call under way, or a submission here, finds out whether it is back. Calls that began before its pause
     /// do not: they may hang for long.
@@ -264,6 +273,8 @@ struct EndpointGate: Sendable {
         if breaker.phase == .halfOpen {
             return max(0, CircuitBreaker.Policy.repliesToRamp - waiting - breaker.probesUnderWay)
         }
+        // It may be away. More rows than one to find out would go back unasked.
+        if isSilent(at: now) { return max(0, 1 - waitingRows) }
         var calls = breaker.room(inFlight: 0, limit: limiter.value, isRetry: false)
         guard calls > 0 else { return 0 }
         // More would only wait here for the rate limit.
@@ -367,7 +378,7 @@ struct EndpointGate: Sendable {
             let moment = rate?.nextMoment ?? now
             consider(areRetries ? max(moment, budget.nextMoment) : moment)
         }
-        if areCrowded { consider(lastSign + Self.crowdedWait) }
+        if areCrowded { consider(lastSign + silence) }
         return earliest
     }
 }

@@ -180,6 +180,7 @@ private final class AskedState {
     var attempts: AttemptState
     var waitedFor: WaitCause?
     var postponed: RetryEntry?
+    var isTurnedAway = false
     var awaited: CheckTask.Work?
 
     init(_ attempts: AttemptState) { self.attempts = attempts }
@@ -255,6 +256,12 @@ extension Flight {
     var postponed: RetryEntry? {
         get { asked?.postponed }
         set { if newValue != nil || asked != nil { madeAsked().postponed = newValue } }
+    }
+
+    /// Its gate did not let it wait, so nothing was asked about it.
+    var isTurnedAway: Bool {
+        get { asked?.isTurnedAway ?? false }
+        set { if newValue || asked != nil { madeAsked().isTurnedAway = newValue } }
     }
 
     /// A check after the first, while its mark is waited for.

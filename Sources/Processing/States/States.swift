@@ -64,7 +64,7 @@ enum FlightState: Int, Sendable, CaseIterable, MachineState {
         .repeating: [.waiting, .vacant],
         .rechecking: [.checking, .marking, .vacant],
         .rewriting: [.writing, .vacant],
-        .awaitingRoom: [.awaitingRoom, .waiting, .writing, .vacant],
+        .awaitingRoom: [.awaitingRoom, .checking, .writing, .vacant],
         .writing: [.writing, .rewriting, .waiting, .checking, .marking, .awaitingRoom, .publishing, .vacant],
         .publishing: [.owing, .vacant],
         .owing: [.owing, .vacant],

@@ -57,6 +57,7 @@ extension Submissions {
         let entry = RetryPolicy.notAsked(
             cause, &flights[token].attempts, endpoint: question.endpoint,
             awayFor: gates[flights[token].gate].awayFor(at: turn.now), using: &turn.generator)
+        flights[token].isTurnedAway = true
         waitInRetries(token, entry, mayDecide: mayDecide, &turn)
     }
 
@@ -70,15 +71,17 @@ extension Submissions {
         conclude(token, verdict, &turn)
     }
 
-    /// A submission waits for room in `retries`. If its endpoint was away and is back, it is asked about at once.
-    /// Otherwise reading would go on only as rows make room.
+    /// A submission waits for room in `retries`. If its gate turned it away and would let it wait now, its check begins
+    /// anew, by the rules of now. Otherwise reading would go on only as rows make room.
     mutating func roomAwaited(_ token: SubmissionToken, _ turn: inout Turn) {
-        let gate = flights[token].gate
-        guard case .retrying(.endpointUnavailable, _) = flights[token].postponed?.cause, gate >= 0,
-            !gates[gate].breaker.isAway
+        let (flight, areCrowded, now) = (flights[token], areGatesCrowded, turn.now)
+        guard flight.isTurnedAway, !flight.isSuspect, let submission = flight.submission,
+            gates[flight.gate].takesRecord(areCrowded: areCrowded, at: now)
         else { return waitAgain(token, &turn) }
         flights[token].postponed = nil
-        enterGate(token, &turn)
+        flights[token].question = nil
+        flights[token].isTurnedAway = false
+        check(token, .submission(submission), &turn)
     }
 
     /// A submission that was kept from `retries` goes there.

@@ -255,19 +255,24 @@ struct OutageTests {
         #expect(batch.decisions.count > 100)
     }
 
-    @Test("an endpoint that replies slowly keeps nobody from reading on")
-    func slow() throws {
+    @Test(
+        "an endpoint that replies slowly keeps nobody from reading on, neither by number nor by bytes",
+        arguments: [true, false])
+    func slow(byBytes: Bool) throws {
         var settings = CoreSettings()
-        settings.inFlight = 256
-        settings.callsPerEndpoint = 16
+        settings.inFlight = byBytes ? 1024 : 256
+        settings.callsPerEndpoint = byBytes ? 64 : 16
+        // All calls together have less room than calls may be made at once.
+        if byBytes { settings.inFlightBytes = Int64(Fixture.record(0).byteCount) * 40 }
         let bench = CoreBench(settings: settings)
         let assignment = try bench.own()
         var underWay: [(attempt: AttemptTask, took: Duration, end: Instant)] = []
         var begun = 0
-        var offset: Int64 = 0
+        var (offset, before): (Int64, Int64) = (0, 0)
         for second in 0..<300 {
-            // Six come in a second. Later Apple replies to three of them, after three to nine seconds.
-            for _ in 0..<6 where bench.core.submissions.limit.isDemanding {
+            if second == 40 { before = offset }
+            // Later Apple replies to some of them, after three to nine seconds.
+            for _ in 0..<12 where bench.core.submissions.limit.isDemanding {
                 bench.ask(try #require(bench.read(offset, in: assignment).first))
                 offset += 1
             }
@@ -292,7 +297,7 @@ struct OutageTests {
                 }
             }
         }
-        #expect(offset == 6 * 300)
+        #expect(offset - before == 12 * 260, "all that came, ten seconds after it became slow")
     }
 
     @Test("where retries have no room for more, submissions wait here and reading stops")
@@ -323,8 +328,13 @@ struct OutageTests {
         for offset in 1000..<Int64(1020) { try read(offset, in: assignment) }
         #expect(writeAll().isEmpty)
         var answered = 0
+        var checkedAnew = 0
         for _ in 0..<60 {
             bench.wait(.milliseconds(500))
+            for check in bench.takeChecks() {
+                bench.ask(check)
+                checkedAnew += 1
+            }
             for attempt in bench.takeAttempts() {
                 bench.attempted(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
                 answered += 1
@@ -332,6 +342,7 @@ struct OutageTests {
             #expect(writeAll().allSatisfy { if case .wait = $0.content { false } else { true } })
         }
         #expect(answered >= 20)
+        #expect(checkedAnew >= 17, "by the rules of now")
         let isBusy = bench.core.submissions.isBusy([.awaitingRoom, .waiting])
         #expect(!isBusy, "\(bench.core.inFlight)")
     }

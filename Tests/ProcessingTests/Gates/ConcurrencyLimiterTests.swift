@@ -156,12 +156,19 @@ struct ConcurrencyLimiterTests {
         }
     }
 
-    @Test("says how many calls end within a time, once replies were measured")
-    mutating func pace() {
-        #expect(limit.calls(within: .seconds(5)) == nil)
-        run(seconds: 60) { _ in .milliseconds(250) }
-        #expect(limit.calls(within: .seconds(5)) == 20_000)
-        run(seconds: 300) { _ in .seconds(10) }
-        #expect(limit.calls(within: .seconds(5)) == limit.value / 2)
+    @Test("takes a steady share of timeouts for usual, because fewer calls do not help against it")
+    mutating func steadyTimeouts() {
+        roundTrips(20)
+        for call in 0..<30_000 {
+            elapsed += .milliseconds(20)
+            let isLost = call % 10 < 3
+            limit.began(inFlight: limit.value)
+            limit.ended(
+                isLost ? .overloaded : .replied, took: isLost ? .seconds(20) : .milliseconds(250),
+                inFlight: limit.value, at: .zero + elapsed)
+            if call == 600 { #expect(limit.value < 100) }
+        }
+        #expect(limit.value == 1000)
+        #expect(limit.latest.map { $0 > .seconds(5) } == true, "calls without a reply take their time, too")
     }
 }

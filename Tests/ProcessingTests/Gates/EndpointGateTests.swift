@@ -339,18 +339,39 @@ final class EndpointGateTests {
         #expect(gate.breaker.phase == .closed)
     }
 
-    @Test("sends away records that would wait too long for slow calls to end where gates are crowded, and keeps rows")
+    @Test("sends records away while its calls take long and gates are crowded, and keeps three and the due rows")
     func slowForTheCrowded() throws {
         _ = run(for: .seconds(60), replyingAfter: .milliseconds(250))
-        #expect(shed(areCrowded: true) == nil, "sixty wait for less than a second")
+        #expect(shed(areCrowded: true) == nil)
         _ = run(for: .seconds(300), replyingAfter: .seconds(10))
         let rows = (0..<5).map { _ in enter(isRow: true) }
         #expect(shed() == nil)
         let (excess, gone) = try #require(shed(areCrowded: true))
         #expect(excess == .slow)
-        #expect((45...55).contains(gone.count), "\(gone.count): of twenty calls of ten seconds ten end within five")
+        #expect(gone.count == 57)
         #expect(Set(gone).isDisjoint(with: rows))
         #expect(shed(areCrowded: true) == nil)
+    }
+
+    @Test("has room for one due row at a time while it does not reply, because it may be away")
+    func silentRoom() {
+        enter()
+        #expect(result { next() } != nil)
+        #expect(result { gate.dueRoom(at: now) } == 19)
+        now += .seconds(1)
+        #expect(result { gate.dueRoom(at: now) } == 1)
+        enter(isRow: true)
+        #expect(result { gate.dueRoom(at: now) } == 0)
+    }
+
+    @Test("is silent no sooner than its calls end, where they take long")
+    func silentAndSlow() {
+        _ = run(for: .seconds(300), replyingAfter: .seconds(1))
+        while next() != nil {}
+        now += .milliseconds(1900)
+        #expect(shed(areCrowded: true) == nil)
+        now += .milliseconds(200)
+        #expect(shed(areCrowded: true)?.excess == .away)
     }
 
     @Test("has room for due rows however many records wait: a quarter of these, or of its calls")
