@@ -119,7 +119,9 @@ struct DueWork {
                 isCrowded = isCrowded || !gates[gate].breaker.isAway
                 return
             }
-            let early = gates[gate].takesEarly || gates[gate].breaker.phase == .halfOpen
+            // One row says nothing of the others that may be taken early.
+            let early =
+                gates[gate].takesEarly && !gates[gate].isSilent(at: now) || gates[gate].breaker.phase == .halfOpen
             requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
             room -= min(ofGate, room)
         }

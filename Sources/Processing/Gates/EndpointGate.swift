@@ -41,8 +41,8 @@ struct EndpointGate: Sendable {
     private static let retryTurn = 4
     /// Longest wait in memory: of a record for the rate limit, and of a follow-up call for the end of an outage.
     private static let longestWait: Duration = .seconds(30)
-    /// While gates are crowded, an endpoint that has not replied for so long counts as away, and no record waits longer
-    /// for the rate limit.
+    /// While gates are crowded, an endpoint that has not replied for so long, or for twice as long as its calls take,
+    /// counts as away. No record waits longer for the rate limit then.
     static let crowdedWait: Duration = .seconds(1)
     /// While gates are crowded, records do not wait for an endpoint whose calls take longer: they would hold the room of
     /// those that need no call. Long enough that a busy processor's delays are not taken for the endpoint's.
@@ -165,7 +165,7 @@ struct EndpointGate: Sendable {
     mutating func shed(
         areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
     ) -> (excess: Excess, gone: [SubmissionToken])? {
-        guard let (excess, most) = excess(areCrowded: areCrowded, at: now) else { return nil }
+        guard let (excess, most) = mostWaiting(areCrowded: areCrowded, at: now) else { return nil }
         let keepsRows = excess != .away
         let shedsContinuations = !keepsRows && (areCrowded || isAwayForLong(at: now))
         guard waiting - (keepsRows ? waitingRows : 0) > most else { return nil }
@@ -190,20 +190,20 @@ struct EndpointGate: Sendable {
         return (excess, gone)
     }
 
-    /// How many submissions may wait for it in memory; nil while all may.
-    private func excess(areCrowded: Bool, at now: Instant) -> (Excess, most: Int)? {
+    /// How many submissions may wait for it in memory, and why no more; nil while all may.
+    private func mostWaiting(areCrowded: Bool, at now: Instant) -> (Excess, most: Int)? {
         if breaker.isAway { return (.away, CircuitBreaker.Policy.repliesToRamp) }
         if areCrowded, isSlow || isSilent(at: now) {
             return (isSlow ? .slow : .away, CircuitBreaker.Policy.repliesToRamp - inFlight)
         }
-        if let most = rate?.calls(within: areCrowded ? Self.crowdedWait : Self.longestWait), waitingRecords > most {
-            return (.beyondRate, most)
-        }
-        return nil
+        return rate.map { (.beyondRate, $0.calls(within: areCrowded ? Self.crowdedWait : Self.longestWait)) }
     }
 
-    /// Whether one more record may wait for it in memory.
-    func takesRecord(areCrowded: Bool, at now: Instant) -> Bool { excess(areCrowded: areCrowded, at: now) == nil }
+    /// How many more records may wait for it in memory; below 0 before the others are shed.
+    func roomForRecords(areCrowded: Bool, at now: Instant) -> Int {
+        guard let (excess, most) = mostWaiting(areCrowded: areCrowded, at: now) else { return .max }
+        return most - (excess == .away ? waiting : waitingRecords)
+    }
 
     private var isSlow: Bool { limiter.latest.map { $0 > Self.slowCall } ?? false }
 
@@ -213,7 +213,8 @@ struct EndpointGate: Sendable {
         return max(now, breaker.nextMoment ?? now) - since > Self.longestWait
     }
 
-    private func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= silence }
+    /// Whether it has work and has not replied for so long that it may be away.
+    func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= silence }
 
     /// For so long a call may have no reply: no shorter than calls take lately.
     private var silence: Duration { max(Self.crowdedWait, (limiter.latest ?? .zero) * 2) }
@@ -273,10 +274,10 @@ struct EndpointGate: Sendable {
         if breaker.phase == .halfOpen {
             return max(0, CircuitBreaker.Policy.repliesToRamp - waiting - breaker.probesUnderWay)
         }
-        // It may be away. More rows than one to find out would go back unasked.
-        if isSilent(at: now) { return max(0, 1 - waitingRows) }
         var calls = breaker.room(inFlight: 0, limit: limiter.value, isRetry: false)
         guard calls > 0 else { return 0 }
+        // It may be away. More rows than one to find out would go back unasked.
+        if isSilent(at: now) { return max(0, min(1, CircuitBreaker.Policy.repliesToRamp - inFlight) - waitingRows) }
         // More would only wait here for the rate limit.
         if let rate { calls = min(calls, max(1, rate.calls(within: Self.crowdedWait))) }
         let free = max(0, calls - inFlight - waiting)

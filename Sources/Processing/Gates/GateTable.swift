@@ -2,7 +2,7 @@ import Contract
 import Scheduling
 
 /// The gates of all endpoints. Together those of Apple's hold at most half of the in-flight limit. Once half of that is
-/// used, a silent gate keeps only its calls under way, so that reading goes on.
+/// used, a silent or slow gate keeps hardly more than its calls under way, so that reading goes on.
 ///
 /// There may be thousands, one for each app's key; only those with work are looked at in a turn.
 struct GateTable {

@@ -169,6 +169,12 @@ private final class LoadingState {
     var known: KnownOutcome?
 }
 
+/// A row for `retries` that is not written yet, and when its submission is checked anew if it still is not.
+struct PostponedEntry {
+    let entry: RetryEntry
+    let due: Instant
+}
+
 /// Of a submission that Apple has to be asked about. Only its flight refers to it.
 private final class AskedState {
     var lookUp: GrantLookup?
@@ -179,8 +185,7 @@ private final class AskedState {
     var isSigned: Bool?
     var attempts: AttemptState
     var waitedFor: WaitCause?
-    var postponed: RetryEntry?
-    var isTurnedAway = false
+    var postponed: PostponedEntry?
     var awaited: CheckTask.Work?
 
     init(_ attempts: AttemptState) { self.attempts = attempts }
@@ -253,15 +258,9 @@ extension Flight {
     }
 
     /// Its row for `retries`, while these have no room for it or its signature is looked at.
-    var postponed: RetryEntry? {
+    var postponed: PostponedEntry? {
         get { asked?.postponed }
         set { if newValue != nil || asked != nil { madeAsked().postponed = newValue } }
-    }
-
-    /// Its gate did not let it wait, so nothing was asked about it.
-    var isTurnedAway: Bool {
-        get { asked?.isTurnedAway ?? false }
-        set { if newValue || asked != nil { madeAsked().isTurnedAway = newValue } }
     }
 
     /// A check after the first, while its mark is waited for.

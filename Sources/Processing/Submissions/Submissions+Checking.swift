@@ -271,7 +271,6 @@ extension Submissions {
         guard let apps = turn.apps, let question = flights[token].question, let submission = flights[token].submission
         else { return orphan(token, &turn) }
         move(token, to: .asking, &turn)
-        flights[token].isTurnedAway = false
         flights[token].pass = pass
         turn.actions.attempts.append(
             AttemptTask(

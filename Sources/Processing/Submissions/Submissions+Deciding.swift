@@ -29,20 +29,23 @@ extension Submissions {
     /// Sends a submission to `retries`, if these have room for it. Else it waits here, and in the end reading stops.
     ///
     /// A receipt's signature is verified on its way there, because rows that Apple has signed are taken first.
-    /// - Parameter mayDecide: whether the signature is enough where the app's rules say that.
+    /// - Parameters:
+    ///   - mayDecide: whether the signature is enough where the app's rules say that.
+    ///   - due: when it is checked anew if there is no room; nil for the row's own moment.
     mutating func waitInRetries(
-        _ token: SubmissionToken, _ entry: RetryEntry, mayDecide: Bool = false, _ turn: inout Turn
+        _ token: SubmissionToken, _ entry: RetryEntry, mayDecide: Bool = false, due: Instant? = nil, _ turn: inout Turn
     ) {
+        let due = due ?? turn.now + .milliseconds(entry.delay)
         if flights[token].isSigned == nil, flights[token].isRecord || mayDecide,
             flights[token].question?.endpoint.service == .verifyReceipt, let submission = flights[token].submission
         {
-            flights[token].postponed = entry
+            flights[token].postponed = PostponedEntry(entry: entry, due: due)
             return check(token, .signature(submission, mayDecide: mayDecide), &turn)
         }
         var entry = entry
         entry.isSigned = flights[token].isSigned ?? false
         if flights[token].isRecord, !retryBytes.take(flights[token].bytes) {
-            flights[token].postponed = entry
+            flights[token].postponed = PostponedEntry(entry: entry, due: due)
             return delay(token, .awaitingRoom, until: turn.now + Self.roomPause, &turn)
         }
         turn.signal(.retriesGrew)
@@ -57,8 +60,7 @@ extension Submissions {
         let entry = RetryPolicy.notAsked(
             cause, &flights[token].attempts, endpoint: question.endpoint,
             awayFor: gates[flights[token].gate].awayFor(at: turn.now), using: &turn.generator)
-        flights[token].isTurnedAway = true
-        waitInRetries(token, entry, mayDecide: mayDecide, &turn)
+        waitInRetries(token, entry, mayDecide: mayDecide, due: turn.now, &turn)
     }
 
     /// Apple's signature was looked at: it decides, or says when the row of `retries` is taken.
@@ -71,24 +73,29 @@ extension Submissions {
         conclude(token, verdict, &turn)
     }
 
-    /// A submission waits for room in `retries`. If its gate turned it away and would let it wait now, its check begins
-    /// anew, by the rules of now. Otherwise reading would go on only as rows make room.
-    mutating func roomAwaited(_ token: SubmissionToken, _ turn: inout Turn) {
+    /// A submission waits for room in `retries`. Once its row would be due, its check begins anew if its gate has room.
+    /// Otherwise reading would go on only as other rows make room, perhaps those of an endpoint that is away for hours.
+    /// - Parameter calledBack: how many came back in this turn, by gate.
+    mutating func roomAwaited(_ token: SubmissionToken, _ calledBack: inout [Int: Int], _ turn: inout Turn) {
         let (flight, areCrowded, now) = (flights[token], areGatesCrowded, turn.now)
-        guard flight.isTurnedAway, !flight.isSuspect, let submission = flight.submission,
-            gates[flight.gate].takesRecord(areCrowded: areCrowded, at: now)
-        else { return waitAgain(token, &turn) }
+        guard let due = flight.postponed?.due, due <= now, !flight.isSuspect, let submission = flight.submission else {
+            return waitAgain(token, &turn)
+        }
+        if flight.gate >= 0 {
+            let room = gates[flight.gate].roomForRecords(areCrowded: areCrowded, at: now)
+            guard room > calledBack[flight.gate, default: 0] else { return waitAgain(token, &turn) }
+            calledBack[flight.gate, default: 0] += 1
+        }
         flights[token].postponed = nil
         flights[token].question = nil
-        flights[token].isTurnedAway = false
         check(token, .submission(submission), &turn)
     }
 
     /// A submission that was kept from `retries` goes there.
     mutating func waitAgain(_ token: SubmissionToken, _ turn: inout Turn) {
-        guard let entry = flights[token].postponed else { return orphan(token, &turn) }
+        guard let postponed = flights[token].postponed else { return orphan(token, &turn) }
         flights[token].postponed = nil
-        waitInRetries(token, entry, &turn)
+        waitInRetries(token, postponed.entry, due: postponed.due, &turn)
     }
 
     // MARK: Batches

@@ -118,17 +118,22 @@ struct Submissions: ~Copyable {
         _ token: SubmissionToken, _ state: FlightState, until moment: Instant, _ turn: inout Turn
     ) {
         move(token, to: state, &turn)
-        if flights[token].gate >= 0 { gates.update(flights[token].gate) { $0.delayed += 1 } }
+        if isDelayedAtGate(token) { gates.update(flights[token].gate) { $0.delayed += 1 } }
         delays.insert(token, due: moment)
     }
 
     /// Takes a submission out of the delay queue's count; its token there is skipped.
     private mutating func undelay(_ token: SubmissionToken) {
-        guard flights[token].gate >= 0 else { return }
-        gates.update(flights[token].gate) { $0.delayed -= 1 }
+        if isDelayedAtGate(token) { gates.update(flights[token].gate) { $0.delayed -= 1 } }
+    }
+
+    /// Whether it will ask its gate's endpoint by itself. It will not while it waits for room in `retries`.
+    private func isDelayedAtGate(_ token: SubmissionToken) -> Bool {
+        flights[token].gate >= 0 && flights[token].state != .awaitingRoom
     }
 
     mutating func advanceDelays(_ turn: inout Turn) {
+        var calledBack: [Int: Int] = [:]
         while let token = delays.popDue(at: turn.now) {
             guard flights.contains(token), flights[token].state.isPause else { continue }
             undelay(token)
@@ -138,7 +143,7 @@ struct Submissions: ~Copyable {
                 guard let submission = flights[token].submission else { orphan(token, &turn); continue }
                 check(token, .submission(submission), &turn)
             case .rewriting: writeAgain(token, &turn)
-            case .awaitingRoom: roomAwaited(token, &turn)
+            case .awaitingRoom: roomAwaited(token, &calledBack, &turn)
             case .vacant, .loading, .marking, .checking, .lookingUp, .waiting, .asking, .verifying, .writing,
                 .publishing, .owing:
                 break

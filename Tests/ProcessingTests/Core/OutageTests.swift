@@ -319,32 +319,40 @@ struct OutageTests {
         #expect(bench.takeAlerts().contains(.retriesFull(bytes: 4 << 30, limit: 4 << 30)), "it lasts")
     }
 
-    @Test("what waits for room in retries is asked about once its endpoint is back, although they are still full")
-    func backWithoutRoom() throws {
+    @Test(
+        "what waits for room in retries is asked about once its endpoint is back, although they are still full",
+        arguments: [0, 8])
+    func backWithoutRoom(failing: Int) throws {
         let app = LedgerMeasure.App(bundleID: Fixture.app, rows: 9, bytes: 4 << 30)
         bench.measure = LedgerMeasure(retries: [app], waiting: [], outboxRows: 0, outboxAge: 0)
         let assignment = try bench.own()
         try open(in: assignment)
         for offset in 1000..<Int64(1020) { try read(offset, in: assignment) }
         #expect(writeAll().isEmpty)
-        var answered = 0
-        var checkedAnew = 0
-        for _ in 0..<60 {
+        var (asked, answered, checkedAnew) = (0, 0, 0)
+        for _ in 0..<400 where bench.core.submissions.isUnanswered {
             bench.wait(.milliseconds(500))
             for check in bench.takeChecks() {
                 bench.ask(check)
                 checkedAnew += 1
             }
             for attempt in bench.takeAttempts() {
+                asked += 1
+                // The first probes still fail.
+                guard asked > failing else {
+                    bench.attempted(
+                        attempt, .concluded(.retry(.unreachable, notBefore: nil)), .failed, fault: "HTTP 503")
+                    continue
+                }
                 bench.attempted(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
                 answered += 1
             }
             #expect(writeAll().allSatisfy { if case .wait = $0.content { false } else { true } })
         }
+        let isUnanswered = bench.core.submissions.isUnanswered
+        #expect(!isUnanswered, "\(bench.core.inFlight)")
         #expect(answered >= 20)
         #expect(checkedAnew >= 17, "by the rules of now")
-        let isBusy = bench.core.submissions.isBusy([.awaitingRoom, .waiting])
-        #expect(!isBusy, "\(bench.core.inFlight)")
     }
 
     @Test("follow-up calls leave for retries with a long pause, and their attempts begin anew from there")
@@ -365,4 +373,8 @@ struct OutageTests {
         #expect(entries.map(\.cause) == Array(repeating: .retrying(.endpointUnavailable, Fixture.sandbox), count: 17))
         #expect(bench.core.inFlight == 3, "the probes")
     }
+}
+
+extension Submissions {
+    fileprivate var isUnanswered: Bool { isBusy([.awaitingRoom, .waiting, .repeating]) }
 }

@@ -364,6 +364,33 @@ final class EndpointGateTests {
         #expect(result { gate.dueRoom(at: now) } == 0)
     }
 
+    @Test("has room for no due row while it is open, however long it has been silent")
+    func openRoom() throws {
+        enter()
+        let (_, pass) = try #require(next())
+        end(pass, .limited(wait: .seconds(900)))
+        for _ in 0..<3 { enter() }
+        now += .seconds(2)
+        #expect(gate.breaker.phase == .open && gate.isSilent(at: now))
+        #expect(result { gate.dueRoom(at: now) } == 0)
+    }
+
+    @Test("says how many more records may wait: three for an endpoint that is away or slow, a second's calls at most")
+    func recordRoom() {
+        #expect(gate.roomForRecords(areCrowded: true, at: now) == .max)
+        gate.setRate(10)
+        enter()
+        enter(isRow: true)
+        #expect(
+            gate.roomForRecords(areCrowded: true, at: now) == 19, "a burst and a second, without the one that waits")
+        gate.setRate(nil)
+        _ = run(for: .seconds(300), replyingAfter: .seconds(10))
+        #expect(gate.roomForRecords(areCrowded: false, at: now) == .max)
+        #expect(gate.roomForRecords(areCrowded: true, at: now) == 3 - 60, "before the others are shed")
+        open()
+        #expect(gate.roomForRecords(areCrowded: false, at: now) <= 3)
+    }
+
     @Test("is silent no sooner than its calls end, where they take long")
     func silentAndSlow() {
         _ = run(for: .seconds(300), replyingAfter: .seconds(1))
