@@ -118,18 +118,14 @@ struct Submissions: ~Copyable {
         _ token: SubmissionToken, _ state: FlightState, until moment: Instant, _ turn: inout Turn
     ) {
         move(token, to: state, &turn)
-        if isDelayedAtGate(token) { gates.update(flights[token].gate) { $0.delayed += 1 } }
+        if flights[token].gate >= 0 { gates.update(flights[token].gate) { $0.delayed += 1 } }
         delays.insert(token, due: moment)
     }
 
     /// Takes a submission out of the delay queue's count; its token there is skipped.
     private mutating func undelay(_ token: SubmissionToken) {
-        if isDelayedAtGate(token) { gates.update(flights[token].gate) { $0.delayed -= 1 } }
-    }
-
-    /// Whether it will ask its gate's endpoint by itself. It will not while it waits for room in `retries`.
-    private func isDelayedAtGate(_ token: SubmissionToken) -> Bool {
-        flights[token].gate >= 0 && flights[token].state != .awaitingRoom
+        guard flights[token].gate >= 0 else { return }
+        gates.update(flights[token].gate) { $0.delayed -= 1 }
     }
 
     mutating func advanceDelays(_ turn: inout Turn) {
