@@ -44,8 +44,8 @@ struct EndpointGate: Sendable {
     /// While gates are crowded, an endpoint that has not replied for so long, or for twice as long as its calls take,
     /// counts as away. No record waits longer for the rate limit then.
     static let crowdedWait: Duration = .seconds(1)
-    /// While gates are crowded, records do not wait for an endpoint whose calls take longer: they would hold the room of
-    /// those that need no call. Long enough that a busy processor's delays are not taken for the endpoint's.
+    /// Once gates are mostly full, records do not wait for an endpoint whose calls take longer: they would hold the room
+    /// of those that need no call. Long enough that a busy processor's delays are not taken for the endpoint's.
     private static let slowCall: Duration = .seconds(2)
     /// While records wait, due rows may be one of so many.
     private static let rowTurn = 4
@@ -163,11 +163,11 @@ struct EndpointGate: Sendable {
     /// Follow-up calls go with a long outage, or where they would fill the allowance of all gates. Otherwise they would
     /// stay until its end, and stop all reading.
     mutating func shed(
-        areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
+        crowding: Crowding, at now: Instant, in flights: some WaitingSubmissions
     ) -> (excess: Excess, gone: [SubmissionToken])? {
-        guard let (excess, most) = mostWaiting(areCrowded: areCrowded, at: now) else { return nil }
+        guard let (excess, most) = mostWaiting(crowding: crowding, at: now) else { return nil }
         let keepsRows = excess != .away
-        let shedsContinuations = !keepsRows && (areCrowded || isAwayForLong(at: now))
+        let shedsContinuations = !keepsRows && (crowding >= .half || isAwayForLong(at: now))
         guard waiting - (keepsRows ? waitingRows : 0) > most else { return nil }
         var kept = shedsContinuations ? 0 : continuations.count
         var gone: [SubmissionToken] = []
@@ -191,17 +191,18 @@ struct EndpointGate: Sendable {
     }
 
     /// How many submissions may wait for it in memory, and why no more; nil while all may.
-    private func mostWaiting(areCrowded: Bool, at now: Instant) -> (Excess, most: Int)? {
+    private func mostWaiting(crowding: Crowding, at now: Instant) -> (Excess, most: Int)? {
         if breaker.isAway { return (.away, CircuitBreaker.Policy.repliesToRamp) }
-        if areCrowded, isSlow || isSilent(at: now) {
+        let isSlow = crowding == .mostly && self.isSlow
+        if isSlow || crowding >= .half && isSilent(at: now) {
             return (isSlow ? .slow : .away, CircuitBreaker.Policy.repliesToRamp - inFlight)
         }
-        return rate.map { (.beyondRate, $0.calls(within: areCrowded ? Self.crowdedWait : Self.longestWait)) }
+        return rate.map { (.beyondRate, $0.calls(within: crowding >= .half ? Self.crowdedWait : Self.longestWait)) }
     }
 
     /// How many more records may wait for it in memory; below 0 before the others are shed.
-    func roomForRecords(areCrowded: Bool, at now: Instant) -> Int {
-        guard let (excess, most) = mostWaiting(areCrowded: areCrowded, at: now) else { return .max }
+    func roomForRecords(crowding: Crowding, at now: Instant) -> Int {
+        guard let (excess, most) = mostWaiting(crowding: crowding, at: now) else { return .max }
         return most - (excess == .away ? waiting : waitingRecords)
     }
 
@@ -366,7 +367,7 @@ struct EndpointGate: Sendable {
     }
 
     /// When the passing of time alone changes something; nil while it does not.
-    func nextMoment(areCrowded: Bool, after now: Instant) -> Instant? {
+    func nextMoment(crowding: Crowding, after now: Instant) -> Instant? {
         if let moment = breaker.nextMoment { return moment }
         guard waiting > 0 else { return nil }
         var earliest: Instant?
@@ -379,7 +380,7 @@ struct EndpointGate: Sendable {
             let moment = rate?.nextMoment ?? now
             consider(areRetries ? max(moment, budget.nextMoment) : moment)
         }
-        if areCrowded { consider(lastSign + silence) }
+        if crowding >= .half { consider(lastSign + silence) }
         return earliest
     }
 }

@@ -77,9 +77,9 @@ struct GateTable {
 
     /// Removes submissions that should not wait for a gate.
     mutating func shed(
-        at index: Int, areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
+        at index: Int, crowding: Crowding, at now: Instant, in flights: some WaitingSubmissions
     ) -> (excess: EndpointGate.Excess, gone: [SubmissionToken])? {
-        update(index) { $0.shed(areCrowded: areCrowded, at: now, in: flights) }
+        update(index) { $0.shed(crowding: crowding, at: now, in: flights) }
     }
 
     /// A change of an endpoint's trouble.
@@ -131,10 +131,10 @@ struct GateTable {
     }
 
     /// When time alone changes something for a gate; nil while it does not.
-    func nextMoment(areCrowded: Bool, after now: Instant) -> Instant? {
+    func nextMoment(crowding: Crowding, after now: Instant) -> Instant? {
         var earliest: Instant?
         for index in active {
-            earliest.bringForward(to: gates[index].nextMoment(areCrowded: areCrowded, after: now))
+            earliest.bringForward(to: gates[index].nextMoment(crowding: crowding, after: now))
         }
         return earliest
     }

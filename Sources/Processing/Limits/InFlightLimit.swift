@@ -1,3 +1,15 @@
+/// How full the gates are of records, as far as gates obey it.
+enum Crowding: Int, Comparable, Sendable {
+    /// Less than half.
+    case little
+    /// At least half: silent endpoints give their room to others, and waits for rate limits are short.
+    case half
+    /// At least three quarters: slow endpoints give their room to others, too.
+    case mostly
+
+    static func < (one: Crowding, other: Crowding) -> Bool { one.rawValue < other.rawValue }
+}
+
 /// Bounds the work in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
 ///
 /// Records, due rows and outbox rows have an allowance each, so that none takes the room that another needs to drain.
@@ -43,9 +55,10 @@ struct InFlightLimit: Sendable {
     /// The records among them.
     var gateRecordCount: Int { gateCount - dueCount }
 
-    /// Whether records at gates use half of their allowance, in number or in bytes.
-    func isCrowded(recordsAtGates: Int, bytesAtGates: Int64) -> Bool {
-        recordsAtGates * 2 >= gateRecordCount || bytesAtGates * 2 >= recordBytes
+    /// How much of their allowance records at gates use, in number or in bytes, whichever is more.
+    func crowding(recordsAtGates: Int, bytesAtGates: Int64) -> Crowding {
+        let share = max(Double(recordsAtGates) / Double(gateRecordCount), Double(bytesAtGates) / Double(recordBytes))
+        return share >= 0.75 ? .mostly : share >= 0.5 ? .half : .little
     }
 
     var bytesInFlight: Int64 { records.bytes + due.bytes }

@@ -247,7 +247,7 @@ extension Submissions {
     /// Submissions that should not wait in memory wait in `retries`. Where Apple is away and its signature is enough
     /// meanwhile, they do not wait.
     private mutating func shed(at gate: Int, _ turn: inout Turn) {
-        guard let (excess, gone) = gates.shed(at: gate, areCrowded: areGatesCrowded, at: turn.now, in: flights)
+        guard let (excess, gone) = gates.shed(at: gate, crowding: crowding, at: turn.now, in: flights)
         else { return }
         let cause: RetryCause
         switch excess {

@@ -46,11 +46,11 @@ struct Submissions: ~Copyable {
 
     var count: Int { flights.count }
 
-    var areGatesCrowded: Bool { limit.isCrowded(recordsAtGates: recordsAtGates, bytesAtGates: bytesAtGates) }
+    var crowding: Crowding { limit.crowding(recordsAtGates: recordsAtGates, bytesAtGates: bytesAtGates) }
 
     /// When time alone changes something; nil while it does not.
     func nextMoment(after now: Instant) -> Instant? {
-        var earliest = gates.nextMoment(areCrowded: areGatesCrowded, after: now)
+        var earliest = gates.nextMoment(crowding: crowding, after: now)
         earliest.bringForward(to: batcher.nextMoment)
         earliest.bringForward(to: delays.nextDue)
         return earliest

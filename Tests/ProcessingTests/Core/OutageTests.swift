@@ -260,10 +260,11 @@ struct OutageTests {
         arguments: [true, false])
     func slow(byBytes: Bool) throws {
         var settings = CoreSettings()
-        settings.inFlight = byBytes ? 1024 : 256
-        settings.callsPerEndpoint = byBytes ? 64 : 16
+        settings.inFlight = byBytes ? 4096 : 256
+        settings.callsPerEndpoint = byBytes ? 256 : 16
+        let arriving: Int64 = byBytes ? 24 : 12
         // All calls together have less room than calls may be made at once.
-        if byBytes { settings.inFlightBytes = Int64(Fixture.record(0).byteCount) * 40 }
+        if byBytes { settings.inFlightBytes = Int64(Fixture.record(0).byteCount) * 120 }
         let bench = CoreBench(settings: settings)
         let assignment = try bench.own()
         var underWay: [(attempt: AttemptTask, took: Duration, end: Instant)] = []
@@ -272,7 +273,7 @@ struct OutageTests {
         for second in 0..<300 {
             if second == 40 { before = offset }
             // Later Apple replies to some of them, after three to nine seconds.
-            for _ in 0..<12 where bench.core.submissions.limit.isDemanding {
+            for _ in 0..<arriving where bench.core.submissions.limit.isDemanding {
                 bench.ask(try #require(bench.read(offset, in: assignment).first))
                 offset += 1
             }
@@ -297,7 +298,7 @@ struct OutageTests {
                 }
             }
         }
-        #expect(offset - before == 12 * 260, "all that came, ten seconds after it became slow")
+        #expect(offset - before == arriving * 260, "all that came, ten seconds after it became slow")
     }
 
     @Test("where retries have no room for more, submissions wait here and reading stops")

@@ -19,8 +19,8 @@ final class EndpointGateTests {
         return token
     }
 
-    private func shed(areCrowded: Bool = false) -> (excess: EndpointGate.Excess, gone: [SubmissionToken])? {
-        gate.shed(areCrowded: areCrowded, at: now, in: flights)
+    private func shed(_ crowding: Crowding = .little) -> (excess: EndpointGate.Excess, gone: [SubmissionToken])? {
+        gate.shed(crowding: crowding, at: now, in: flights)
     }
 
     private func next() -> (token: SubmissionToken, pass: EndpointGate.Pass)? { gate.next(at: now, in: flights) }
@@ -59,12 +59,12 @@ final class EndpointGateTests {
         for _ in 0..<30 { enter(.retry) }
         while next() != nil {}
         #expect(gate.inFlight > 0 && gate.waiting > 0)
-        let moment = gate.nextMoment(areCrowded: false, after: now)
+        let moment = gate.nextMoment(crowding: .little, after: now)
         now += .seconds(60)
         while next() != nil {}
         #expect(gate.inFlight == 20 && gate.waiting == 10)
         #expect(moment != nil, "the budget of retries fills with time")
-        #expect(gate.nextMoment(areCrowded: false, after: now) == nil)
+        #expect(gate.nextMoment(crowding: .little, after: now) == nil)
     }
 
     @Test("lets continuations go first, and one retry in four while first attempts wait")
@@ -86,7 +86,7 @@ final class EndpointGateTests {
             end(pass, .replied)
         }
         #expect(retries == 10)
-        #expect(gate.nextMoment(areCrowded: false, after: now) != nil)
+        #expect(gate.nextMoment(crowding: .little, after: now) != nil)
     }
 
     @Test("skips those that have left")
@@ -258,12 +258,12 @@ final class EndpointGateTests {
     func silent() throws {
         for _ in 0..<30 { enter() }
         while next() != nil {}
-        #expect(shed(areCrowded: true) == nil)
-        #expect(gate.nextMoment(areCrowded: true, after: now) == now + .seconds(1))
-        #expect(gate.nextMoment(areCrowded: false, after: now) == nil)
+        #expect(shed(.half) == nil)
+        #expect(gate.nextMoment(crowding: .half, after: now) == now + .seconds(1))
+        #expect(gate.nextMoment(crowding: .little, after: now) == nil)
         now += .seconds(1)
-        #expect(shed(areCrowded: false) == nil)
-        #expect(shed(areCrowded: true)?.excess == .away)
+        #expect(shed(.little) == nil)
+        #expect(shed(.half)?.excess == .away)
         #expect(gate.waiting == 0, "the calls under way find out whether it is back")
     }
 
@@ -272,7 +272,7 @@ final class EndpointGateTests {
         gate.delayed = 5
         now += .seconds(60)
         for _ in 0..<5 { enter() }
-        #expect(shed(areCrowded: true) == nil)
+        #expect(shed(.half) == nil)
     }
 
     @Test("sends away records that would wait for its rate limit for more than half a minute")
@@ -297,12 +297,12 @@ final class EndpointGateTests {
         let rows = (0..<5).map { _ in enter(isRow: true) }
         while next() != nil {}
         #expect(shed() == nil)
-        let (excess, gone) = try #require(shed(areCrowded: true))
+        let (excess, gone) = try #require(shed(.half))
         #expect(excess == .beyondRate)
         #expect(gone.count == 20)
         #expect(Set(gone).isDisjoint(with: rows))
         #expect(gate.waiting == 15)
-        #expect(shed(areCrowded: true) == nil)
+        #expect(shed(.half) == nil)
     }
 
     /// Keeps sixty waiting. Their calls are replied to after half of so long to one and a half. The calls that ended.
@@ -339,18 +339,18 @@ final class EndpointGateTests {
         #expect(gate.breaker.phase == .closed)
     }
 
-    @Test("sends records away while its calls take long and gates are crowded, and keeps three and the due rows")
+    @Test("sends records away while its calls take long and gates are mostly full, and keeps three and the due rows")
     func slowForTheCrowded() throws {
         _ = run(for: .seconds(60), replyingAfter: .milliseconds(250))
-        #expect(shed(areCrowded: true) == nil)
+        #expect(shed(.mostly) == nil)
         _ = run(for: .seconds(300), replyingAfter: .seconds(10))
         let rows = (0..<5).map { _ in enter(isRow: true) }
-        #expect(shed() == nil)
-        let (excess, gone) = try #require(shed(areCrowded: true))
+        #expect(shed(.half) == nil)
+        let (excess, gone) = try #require(shed(.mostly))
         #expect(excess == .slow)
         #expect(gone.count == 57)
         #expect(Set(gone).isDisjoint(with: rows))
-        #expect(shed(areCrowded: true) == nil)
+        #expect(shed(.mostly) == nil)
     }
 
     @Test("has room for one due row at a time while it does not reply, because it may be away")
@@ -377,18 +377,18 @@ final class EndpointGateTests {
 
     @Test("says how many more records may wait: three for an endpoint that is away or slow, a second's calls at most")
     func recordRoom() {
-        #expect(gate.roomForRecords(areCrowded: true, at: now) == .max)
+        #expect(gate.roomForRecords(crowding: .half, at: now) == .max)
         gate.setRate(10)
         enter()
         enter(isRow: true)
         #expect(
-            gate.roomForRecords(areCrowded: true, at: now) == 19, "a burst and a second, without the one that waits")
+            gate.roomForRecords(crowding: .half, at: now) == 19, "a burst and a second, without the one that waits")
         gate.setRate(nil)
         _ = run(for: .seconds(300), replyingAfter: .seconds(10))
-        #expect(gate.roomForRecords(areCrowded: false, at: now) == .max)
-        #expect(gate.roomForRecords(areCrowded: true, at: now) == 3 - 60, "before the others are shed")
+        #expect(gate.roomForRecords(crowding: .little, at: now) == .max)
+        #expect(gate.roomForRecords(crowding: .mostly, at: now) == 3 - 60, "before the others are shed")
         open()
-        #expect(gate.roomForRecords(areCrowded: false, at: now) <= 3)
+        #expect(gate.roomForRecords(crowding: .little, at: now) <= 3)
     }
 
     @Test("is silent no sooner than its calls end, where they take long")
@@ -396,9 +396,9 @@ final class EndpointGateTests {
         _ = run(for: .seconds(300), replyingAfter: .seconds(1))
         while next() != nil {}
         now += .milliseconds(1900)
-        #expect(shed(areCrowded: true) == nil)
+        #expect(shed(.half) == nil)
         now += .milliseconds(200)
-        #expect(shed(areCrowded: true)?.excess == .away)
+        #expect(shed(.half)?.excess == .away)
     }
 
     @Test("has room for due rows however many records wait: a quarter of these, or of its calls")

@@ -49,12 +49,12 @@ final class GateTableTests {
         let index = table.index(of: .apple(Fixture.verifyReceipt))
         wait(8, at: index, in: &flights)
         for _ in 0..<2 { #expect(table.next(at: index, now, in: flights) != nil) }
-        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights) == nil)
+        #expect(table.shed(at: index, crowding: .little, at: now, in: flights) == nil)
         now += EndpointGate.crowdedWait
-        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights)?.gone.count == 5)
+        #expect(table.shed(at: index, crowding: .half, at: now, in: flights)?.gone.count == 5)
         #expect(table.held == 3)
         #expect(table.next(at: index, now, in: flights) != nil)
-        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights) == nil)
+        #expect(table.shed(at: index, crowding: .half, at: now, in: flights) == nil)
         #expect(table.held == 3)
     }
 
@@ -64,8 +64,8 @@ final class GateTableTests {
         let index = table.index(of: .apple(Fixture.verifyReceipt))
         wait(8, at: index, .continuation, in: &flights)
         now += EndpointGate.crowdedWait
-        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights) == nil)
-        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights)?.gone.count == 5)
+        #expect(table.shed(at: index, crowding: .little, at: now, in: flights) == nil)
+        #expect(table.shed(at: index, crowding: .half, at: now, in: flights)?.gone.count == 5)
     }
 
     @Test("keeps probes for a gate whose breaker is open, whatever earlier calls hang")
@@ -83,7 +83,7 @@ final class GateTableTests {
         #expect(table[index].breaker.phase == .open)
         #expect(table[index].inFlight == 4)
         #expect(table[index].waiting == 5)
-        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights)?.gone.count == 2)
+        #expect(table.shed(at: index, crowding: .little, at: now, in: flights)?.gone.count == 2)
         #expect(table[index].waiting == 3)
     }
 

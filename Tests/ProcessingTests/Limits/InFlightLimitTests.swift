@@ -81,4 +81,15 @@ final class InFlightLimitTests {
         let gates = GateTable(most: limit.gateRecordCount, mostCalls: settings.callsPerEndpoint)
         #expect(gates.mostCalls == calls)
     }
+
+    @Test("calls gates half and mostly full by number or by bytes of their records, whichever is more")
+    func crowding() {
+        let limit = InFlightLimit(count: 8000, bytes: 8000, purchases: 10)
+        #expect(limit.gateRecordCount == 3000)
+        #expect(limit.crowding(recordsAtGates: 1499, bytesAtGates: 3499) == .little)
+        #expect(limit.crowding(recordsAtGates: 1500, bytesAtGates: 0) == .half)
+        #expect(limit.crowding(recordsAtGates: 0, bytesAtGates: 3500) == .half)
+        #expect(limit.crowding(recordsAtGates: 2250, bytesAtGates: 3500) == .mostly)
+        #expect(limit.crowding(recordsAtGates: 1500, bytesAtGates: 5250) == .mostly)
+    }
 }
