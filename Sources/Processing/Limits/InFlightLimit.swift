@@ -4,7 +4,7 @@ enum Crowding: Int, Comparable, Sendable {
     case little
     /// At least half: silent endpoints give their room to others, and waits for rate limits are short.
     case half
-    /// At least three quarters: slow endpoints give their room to others, too.
+    /// At least seven eighths: slow endpoints give their room to others, too.
     case mostly
 
     static func < (one: Crowding, other: Crowding) -> Bool { one.rawValue < other.rawValue }
@@ -58,7 +58,7 @@ struct InFlightLimit: Sendable {
     /// How much of their allowance records at gates use, in number or in bytes, whichever is more.
     func crowding(recordsAtGates: Int, bytesAtGates: Int64) -> Crowding {
         let share = max(Double(recordsAtGates) / Double(gateRecordCount), Double(bytesAtGates) / Double(recordBytes))
-        return share >= 0.75 ? .mostly : share >= 0.5 ? .half : .little
+        return share >= 0.875 ? .mostly : share >= 0.5 ? .half : .little
     }
 
     var bytesInFlight: Int64 { records.bytes + due.bytes }

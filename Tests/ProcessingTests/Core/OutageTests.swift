@@ -262,9 +262,9 @@ struct OutageTests {
         var settings = CoreSettings()
         settings.inFlight = byBytes ? 4096 : 256
         settings.callsPerEndpoint = byBytes ? 256 : 16
-        let arriving: Int64 = byBytes ? 24 : 12
+        let arriving: Int64 = byBytes ? 40 : 10
         // All calls together have less room than calls may be made at once.
-        if byBytes { settings.inFlightBytes = Int64(Fixture.record(0).byteCount) * 120 }
+        if byBytes { settings.inFlightBytes = Int64(Fixture.record(0).byteCount) * 240 }
         let bench = CoreBench(settings: settings)
         let assignment = try bench.own()
         var underWay: [(attempt: AttemptTask, took: Duration, end: Instant)] = []
@@ -273,11 +273,11 @@ struct OutageTests {
         for second in 0..<300 {
             if second == 40 { before = offset }
             // Later Apple replies to some of them, after three to nine seconds.
-            for _ in 0..<arriving where bench.core.submissions.limit.isDemanding {
-                bench.ask(try #require(bench.read(offset, in: assignment).first))
-                offset += 1
-            }
             for _ in 0..<10 {
+                for _ in 0..<arriving / 10 where bench.core.submissions.limit.isDemanding {
+                    bench.ask(try #require(bench.read(offset, in: assignment).first))
+                    offset += 1
+                }
                 bench.wait(.milliseconds(100))
                 for attempt in bench.takeAttempts() {
                     let took: Duration = second < 30 ? .milliseconds(200) : .milliseconds(3000 + begun % 21 * 300)

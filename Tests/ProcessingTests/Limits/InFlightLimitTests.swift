@@ -89,7 +89,7 @@ final class InFlightLimitTests {
         #expect(limit.crowding(recordsAtGates: 1499, bytesAtGates: 3499) == .little)
         #expect(limit.crowding(recordsAtGates: 1500, bytesAtGates: 0) == .half)
         #expect(limit.crowding(recordsAtGates: 0, bytesAtGates: 3500) == .half)
-        #expect(limit.crowding(recordsAtGates: 2250, bytesAtGates: 3500) == .mostly)
-        #expect(limit.crowding(recordsAtGates: 1500, bytesAtGates: 5250) == .mostly)
+        #expect(limit.crowding(recordsAtGates: 2625, bytesAtGates: 3500) == .mostly)
+        #expect(limit.crowding(recordsAtGates: 1500, bytesAtGates: 6125) == .mostly)
     }
 }
