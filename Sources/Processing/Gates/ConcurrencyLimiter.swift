@@ -6,9 +6,9 @@ import Scheduling
 ///
 /// Two limits hold, and the smaller one counts. One is by latency, a gradient as in Netflix's concurrency-limits. It
 /// shrinks in proportion to the excess of latency over the usual one. While the limit is used up, it grows each second
-/// by its square root or a tenth, whichever is more, and at most doubles at once. The usual latency follows faster replies at once and slower ones within
-/// minutes. If the fewest calls are as slow, it follows within some ten replies, because our calls then do not cause
-/// the slowness. The same holds of the share of calls that time out.
+/// by its square root or a tenth, whichever is more, and at most doubles at once. The usual latency follows faster
+/// replies at once and slower ones within minutes. If the fewest calls are as slow, it follows within some ten replies,
+/// because our calls then do not cause the slowness. The same holds of the share of calls that time out.
 ///
 /// The other one is by use, as TCP's slow start (RFC 5681) and its return after little use (RFC 7661). It begins low
 /// and grows by one with each brisk reply. After a minute it comes down to twice the used calls. Each call beyond those
