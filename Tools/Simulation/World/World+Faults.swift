@@ -57,31 +57,27 @@ extension World {
             topicOutages.append((topic, begin, min(begin + random(10...60_000), span)))
         }
         for _ in 0..<options.appleOutages {
-            let begin = moment()
-            apple.outages.append(
-                SimulatedApple.Outage(
-                    endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
-                    environment: Environment.allCases.randomElement(using: &random) ?? .production,
-                    begin: begin, end: begin + length(1000...1_800_000), isSilent: chance(300)))
+            var outage = appleSpan(from: moment(), lasting: 1000...1_800_000)
+            outage.isSilent = chance(300)
+            apple.outages.append(outage)
         }
         for _ in 0..<options.appleLimits {
-            let begin = moment()
-            apple.outages.append(
-                SimulatedApple.Outage(
-                    endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
-                    environment: Environment.allCases.randomElement(using: &random) ?? .production,
-                    begin: begin, end: begin + length(1000...300_000),
-                    limit: chance(300) ? .unnamed : .named(length(1000...600_000))))
+            var outage = appleSpan(from: moment(), lasting: 1000...300_000)
+            outage.limit = chance(300) ? .unnamed : .named(length(1000...600_000))
+            apple.outages.append(outage)
         }
         if options.appleIsAway { drawLongOutages() }
         for _ in 0..<options.appleSlowness {
-            let begin = moment()
-            apple.slowSpans.append(
-                SimulatedApple.Outage(
-                    endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
-                    environment: Environment.allCases.randomElement(using: &random) ?? .production,
-                    begin: begin, end: begin + length(1000...1_800_000)))
+            apple.slowSpans.append(appleSpan(from: moment(), lasting: 1000...1_800_000))
         }
+    }
+
+    /// A span of one of Apple's endpoints, whichever.
+    private func appleSpan(from begin: Int64, lasting: ClosedRange<Int64>) -> SimulatedApple.Outage {
+        SimulatedApple.Outage(
+            endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
+            environment: Environment.allCases.randomElement(using: &random) ?? .production,
+            begin: begin, end: begin + length(lasting))
     }
 
     private func drawLongOutages() {
