@@ -41,7 +41,7 @@ struct EndpointGate: Sendable {
     private static let retryTurn = 4
     /// Longest wait in memory: of a record for the rate limit, and of a follow-up call for the end of an outage.
     private static let longestWait: Duration = .seconds(30)
-    /// While gates are crowded, an endpoint that has not replied for so long, or for twice as long as its calls take,
+    /// While gates are half full, an endpoint that has not replied for so long, or for twice as long as its calls take,
     /// counts as away. No record waits longer for the rate limit then.
     static let crowdedWait: Duration = .seconds(1)
     /// Once gates are mostly full, records do not wait for an endpoint whose calls take longer: they would hold the room
@@ -155,6 +155,9 @@ struct EndpointGate: Sendable {
         case beyondRate
         /// Its calls take long. A few records wait, to notice when that ends, and rows have a share of the calls.
         case slow
+
+        /// Whether due rows stay. Only records count then.
+        fileprivate var keepsRows: Bool { self != .away }
     }
 
     /// Removes submissions that should not wait for it, newest first, and continuations last. While it is not known to
@@ -166,9 +169,9 @@ struct EndpointGate: Sendable {
         crowding: Crowding, at now: Instant, in flights: some WaitingSubmissions
     ) -> (excess: Excess, gone: [SubmissionToken])? {
         guard let (excess, most) = mostWaiting(crowding: crowding, at: now) else { return nil }
-        let keepsRows = excess != .away
+        let keepsRows = excess.keepsRows
         let shedsContinuations = !keepsRows && (crowding >= .half || isAwayForLong(at: now))
-        guard waiting - (keepsRows ? waitingRows : 0) > most else { return nil }
+        guard counted(for: excess) > most else { return nil }
         var kept = shedsContinuations ? 0 : continuations.count
         var gone: [SubmissionToken] = []
         func thin(_ lane: inout FIFO<SubmissionToken>) {
@@ -193,18 +196,19 @@ struct EndpointGate: Sendable {
     /// How many submissions may wait for it in memory, and why no more; nil while all may.
     private func mostWaiting(crowding: Crowding, at now: Instant) -> (Excess, most: Int)? {
         if breaker.isAway { return (.away, CircuitBreaker.Policy.repliesToRamp) }
-        let isSlow = crowding == .mostly && self.isSlow
-        if isSlow || crowding >= .half && isSilent(at: now) {
-            return (isSlow ? .slow : .away, CircuitBreaker.Policy.repliesToRamp - inFlight)
-        }
+        let probes = CircuitBreaker.Policy.repliesToRamp - inFlight
+        if crowding == .mostly, isSlow { return (.slow, probes) }
+        if crowding >= .half, isSilent(at: now) { return (.away, probes) }
         return rate.map { (.beyondRate, $0.calls(within: crowding >= .half ? Self.crowdedWait : Self.longestWait)) }
     }
 
     /// How many more records may wait for it in memory; below 0 before the others are shed.
     func roomForRecords(crowding: Crowding, at now: Instant) -> Int {
         guard let (excess, most) = mostWaiting(crowding: crowding, at: now) else { return .max }
-        return most - (excess == .away ? waiting : waitingRecords)
+        return most - counted(for: excess)
     }
+
+    private func counted(for excess: Excess) -> Int { excess.keepsRows ? waitingRecords : waiting }
 
     private var isSlow: Bool { limiter.latest.map { $0 > Self.slowCall } ?? false }
 

@@ -1,15 +1,3 @@
-/// How full the gates are of records, as far as gates obey it.
-enum Crowding: Int, Comparable, Sendable {
-    /// Less than half.
-    case little
-    /// At least half: silent endpoints give their room to others, and waits for rate limits are short.
-    case half
-    /// At least seven eighths: slow endpoints give their room to others, too.
-    case mostly
-
-    static func < (one: Crowding, other: Crowding) -> Bool { one.rawValue < other.rawValue }
-}
-
 /// Bounds the work in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
 ///
 /// Records, due rows and outbox rows have an allowance each, so that none takes the room that another needs to drain.
@@ -58,7 +46,7 @@ struct InFlightLimit: Sendable {
     /// How much of their allowance records at gates use, in number or in bytes, whichever is more.
     func crowding(recordsAtGates: Int, bytesAtGates: Int64) -> Crowding {
         let share = max(Double(recordsAtGates) / Double(gateRecordCount), Double(bytesAtGates) / Double(recordBytes))
-        return share >= 0.875 ? .mostly : share >= 0.5 ? .half : .little
+        return share >= Crowding.mostlyFrom ? .mostly : share >= Crowding.halfFrom ? .half : .little
     }
 
     var bytesInFlight: Int64 { records.bytes + due.bytes }

@@ -77,14 +77,14 @@ extension Submissions {
     /// Otherwise reading would go on only as other rows make room, perhaps those of an endpoint that is away for hours.
     /// - Parameter calledBack: how many came back in this turn, by gate.
     mutating func roomAwaited(_ token: SubmissionToken, _ calledBack: inout [Int: Int], _ turn: inout Turn) {
-        let (flight, crowding, now) = (flights[token], self.crowding, turn.now)
-        guard let due = flight.postponed?.due, due <= now, !flight.isSuspect, let submission = flight.submission else {
-            return waitAgain(token, &turn)
-        }
-        if flight.gate >= 0 {
-            let room = gates[flight.gate].roomForRecords(crowding: crowding, at: now)
-            guard room > calledBack[flight.gate, default: 0] else { return waitAgain(token, &turn) }
-            calledBack[flight.gate, default: 0] += 1
+        guard let due = flights[token].postponed?.due, due <= turn.now, !flights[token].isSuspect,
+            let submission = flights[token].submission
+        else { return waitAgain(token, &turn) }
+        let gate = flights[token].gate
+        if gate >= 0 {
+            let room = gates[gate].roomForRecords(crowding: crowding, at: turn.now)
+            guard room > calledBack[gate, default: 0] else { return waitAgain(token, &turn) }
+            calledBack[gate, default: 0] += 1
         }
         flights[token].postponed = nil
         flights[token].question = nil

@@ -40,6 +40,14 @@ struct OutageTests {
         return bench.takeChecks()
     }
 
+    private static func write(_ batch: WriteBatch, _ bench: CoreBench) {
+        let results = batch.decisions.map { decision -> DecisionResult in
+            guard case .wait = decision.content else { return .written(.granted(created: 1), publish: []) }
+            return .written(.retrying(.endpointUnavailable), publish: [])
+        }
+        bench.send(.written(batch.id, .success(results)))
+    }
+
     /// Writes the waiting submissions, and returns the decisions.
     private func writeAll() -> [Decision] {
         var all: [Decision] = []
@@ -47,11 +55,7 @@ struct OutageTests {
             bench.wait(WriteBatcher.mostPause)
             for batch in bench.takeWrites() {
                 all += batch.decisions
-                let results = batch.decisions.map { decision -> DecisionResult in
-                    guard case .wait = decision.content else { return .written(.granted(created: 1), publish: []) }
-                    return .written(.retrying(.endpointUnavailable), publish: [])
-                }
-                bench.send(.written(batch.id, .success(results)))
+                Self.write(batch, bench)
             }
         }
         return all
@@ -289,13 +293,7 @@ struct OutageTests {
                     bench.attempted(call.attempt, .concluded(verdict), took: call.took)
                 }
                 underWay.removeAll { $0.end <= bench.now }
-                for batch in bench.takeWrites() {
-                    let results = batch.decisions.map { decision -> DecisionResult in
-                        guard case .wait = decision.content else { return .written(.granted(created: 1), publish: []) }
-                        return .written(.retrying(.endpointUnavailable), publish: [])
-                    }
-                    bench.send(.written(batch.id, .success(results)))
-                }
+                for batch in bench.takeWrites() { Self.write(batch, bench) }
             }
         }
         #expect(offset - before == arriving * 260, "all that came, ten seconds after it became slow")

@@ -95,8 +95,7 @@ private struct BreakerModel {
         }
         if !call.isRetry, outcome == .replied { answered = (elapsed, 0) }
         if !call.isRetry, outcome == .failed { answered?.failuresSince += 1 }
-        breaker.ended(
-            call.pass, outcome, isRetry: call.isRetry, at: .zero + elapsed, unit: unit)
+        breaker.ended(call.pass, outcome, isRetry: call.isRetry, at: .zero + elapsed, unit: unit)
         if case .limited(let wait?) = outcome {
             closedUntil = max(closedUntil, elapsed + max(wait, .seconds(1)))
             try #require(breaker.phase == .open)
@@ -143,9 +142,7 @@ private struct BreakerModel {
                 guard breaker.admits(inFlight: 0, limit: ceiling, isRetry: isRetry) else { continue }
                 if !isRetry { newAt = elapsed + .seconds(10) }
                 let pass = breaker.began(isRetry: isRetry, at: .zero + elapsed)
-                breaker.ended(
-                    pass, isRetry ? .failed : .replied, isRetry: isRetry, at: .zero + elapsed,
-                    unit: 0.5)
+                breaker.ended(pass, isRetry ? .failed : .replied, isRetry: isRetry, at: .zero + elapsed, unit: 0.5)
             }
             // A moment that was named, a pause, three answers, the ramp.
             if elapsed - began > .seconds(60 + 15 + 20 + 7 + 1) { try #require(breaker.phase == .closed) }
@@ -162,8 +159,7 @@ private struct BreakerModel {
             breaker.advance(to: .zero + elapsed)
             if breaker.admits(inFlight: 0, limit: ceiling) {
                 let pass = breaker.began(isRetry: false, at: .zero + elapsed)
-                breaker.ended(
-                    pass, .replied, isRetry: false, at: .zero + elapsed, unit: 0.5)
+                breaker.ended(pass, .replied, isRetry: false, at: .zero + elapsed, unit: 0.5)
             } else if breaker.phase == .halfOpen {
                 Issue.record("probes were lost")
                 return
@@ -181,8 +177,7 @@ struct CircuitBreakerPropertyTests {
         for _ in 0..<10_000 { try model.step() }
         for call in model.underWay {
             let elapsed = model.elapsed
-            model.breaker.ended(
-                call.pass, .unknown, isRetry: call.isRetry, at: .zero + elapsed, unit: 0.5)
+            model.breaker.ended(call.pass, .unknown, isRetry: call.isRetry, at: .zero + elapsed, unit: 0.5)
         }
         model.underWay = []
         var poisoned = model

@@ -11,9 +11,7 @@ struct CircuitBreakerTests {
 
     /// A call that begins and ends now; nothing if none may be made.
     @discardableResult
-    private mutating func call(
-        _ outcome: CallOutcome, isRetry: Bool = false, unit: Double = 0.5
-    ) -> Bool {
+    private mutating func call(_ outcome: CallOutcome, isRetry: Bool = false, unit: Double = 0.5) -> Bool {
         breaker.advance(to: .zero + elapsed)
         guard breaker.admits(inFlight: 0, limit: 64) else { return false }
         let pass = breaker.began(isRetry: isRetry, at: .zero + elapsed)
@@ -264,8 +262,7 @@ struct CircuitBreakerTests {
             wait(.milliseconds(100))
             while let call = underWay.first, call.at + .seconds(2) <= elapsed {
                 underWay.removeFirst()
-                breaker.ended(
-                    call.pass, .failed, isRetry: false, at: .zero + elapsed, unit: 0.5)
+                breaker.ended(call.pass, .failed, isRetry: false, at: .zero + elapsed, unit: 0.5)
             }
         }
         #expect(breaker.phase == .open)
