@@ -71,11 +71,10 @@ struct CircuitBreaker: Sendable {
     /// When a first attempt was last answered, and how many failed since: kept through all phases.
     private var lastReply: Instant?
     private var failuresSinceReply = 0
-    /// First attempts that were answered as probes since one failed: kept through the pauses that retries cause.
+    /// First attempts that were answered as probes: kept through the pauses that others cause.
     private var repliedProbes = 0
-    /// Pauses since the last calm.
+    /// Pauses since a probe was answered.
     private var pauses = 0
-    private var closedSince = Instant(nanoseconds: 0)
     /// When it left `closed`; nil while it is closed.
     private(set) var troubledSince: Instant?
 
@@ -169,11 +168,9 @@ struct CircuitBreaker: Sendable {
         all.advance(to: now)
         fresh.advance(to: now)
         switch state {
-        case .closed:
-            if pauses > 0, now - closedSince >= Policy.calm { pauses = 0 }
         case .open(let until):
             if now >= until { enter(.halfOpen(Probes(since: until))) }
-        case .halfOpen: break
+        case .closed, .halfOpen: break
         case .ramping(let step, let since):
             if now - since >= Policy.rampInterval { climb(from: step, since: since, to: now) }
         }
@@ -190,7 +187,6 @@ struct CircuitBreaker: Sendable {
         let intervals = Int(min((now - since) / Policy.rampInterval, Double(Policy.rampSteps)))
         guard step + intervals < Policy.rampSteps else {
             state = .closed
-            closedSince = now
             troubledSince = nil
             return
         }
@@ -228,13 +224,13 @@ struct CircuitBreaker: Sendable {
             if hasFailed, isJudged { return open(now, unit) }
             if outcome == .replied {
                 if isRetry { probes.repliedRetries += 1 } else { repliedProbes += 1 }
+                // It replies to some, so the next pause is as short as the first.
+                pauses = 0
             }
             guard repliedProbes + probes.repliedRetries >= Policy.repliesToRamp else {
                 return state = .halfOpen(probes)
             }
             repliedProbes = 0
-            // It answers sometimes, so a relapse costs a shorter pause than silence does.
-            pauses = (pauses + 1) / 2
             enter(.ramping(step: 0, since: now))
         case .ramping:
             if outcome == .limited(wait: nil) { return open(now, unit) }
@@ -271,7 +267,6 @@ struct CircuitBreaker: Sendable {
             failuresSinceReply = 0
         } else if hasFailed {
             failuresSinceReply += 1
-            repliedProbes = 0
         }
     }
 
@@ -285,8 +280,7 @@ struct CircuitBreaker: Sendable {
     /// Only first attempts count while there are any. A retry failed before, perhaps for a reason of its own, and many
     /// such submissions must not stop everybody's calls.
     private func isFailing(leastFresh: Int, _ now: Instant) -> Bool {
-        // Not while most calls that began meanwhile are under way, because they may still be answered.
-        let ended = Double(begunInARow) * Policy.failureShare
+        let ended = Double(begunInARow) * Policy.endedShare
         if failuresInARow >= Policy.failuresInARow, Double(failuresInARow) >= ended { return true }
         if fresh.total.calls >= leastFresh { return fresh.total.failureShare >= Policy.failureShare }
         guard !onlyFirstTriesJudge(now) else { return false }
@@ -328,11 +322,14 @@ extension CircuitBreaker {
         static let window: Duration = .seconds(10)
         /// Fewest calls in the window for a conclusion: first attempts, or all calls if there are fewer first attempts.
         static let leastCalls = 20
-        /// Calls stop when so many of them failed.
-        static let failureShare = 0.5
+        /// Calls stop when so many of them failed. An endpoint that replies to a fifth of its calls gives answers to a
+        /// fifth of those who wait, and retries are bounded by ``RetryBudget``.
+        static let failureShare = 0.9
         /// Calls stop after so many failed first attempts in a row. So the replies of the seconds before an outage do
         /// not hide it for long.
         static let failuresInARow = 50
+        /// So many of the first attempts that began meanwhile must have ended. The others may still be answered.
+        static let endedShare = 0.5
         /// For this long after a reply to a first attempt, failing retries do not open the breaker. They may fail for
         /// reasons of their own, and must not stop submissions that Apple would reply about. An outage that begins
         /// while nothing new comes is noticed so much later.
@@ -340,7 +337,8 @@ extension CircuitBreaker {
         /// So many failed first attempts end that time. One or two do not, because senders of failing submissions also
         /// send new ones.
         static let failuresToDoubt = 3
-        /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
+        /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again
+        /// without a reply in between.
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
         /// Shortest pause that a target may ask for. A shorter or past one would not hold back many callers.
         static let shortestPause: Duration = .seconds(1)
@@ -355,8 +353,6 @@ extension CircuitBreaker {
         /// How long a share lasts before it doubles.
         static let rampInterval: Duration = .seconds(1)
         /// Fewest first attempts within a share that can stop the calls again.
-        static let leastRampCalls = 5
-        /// After so long without trouble the next pause is as short as the first.
-        static let calm: Duration = .seconds(60)
+        static let leastRampCalls = 10
     }
 }

@@ -267,6 +267,10 @@ struct EndpointGate: Sendable {
 
     var mostCalls: Int { limiter.value }
 
+    /// Whether the retry budget has a call for one more submission that is to repeat its attempt here. Others would wait
+    /// for the budget in memory, and keep records from being read.
+    mutating func hasBudgetForRepeat(at now: Instant) -> Bool { budget.available(at: now) > delayed + retries.count }
+
     /// Due rows of `retries` that may be taken for it: as many as it has calls now. A few may wait here to be its
     /// probes.
     ///

@@ -34,8 +34,8 @@ enum RetryStep: Sendable {
 
 /// How submissions without an answer are tried again.
 ///
-/// - A failed attempt is repeated at most three times within five seconds, in memory. Then the submission waits in
-///   `retries`. A submission that was undecided ten times is not repeated in memory: its history then has an entry for
+/// - A failed attempt is repeated at most three times within five seconds, in memory, while its endpoint's budget of
+///   retries lasts. Then the submission waits in `retries`. A submission that was undecided ten times is not repeated in memory: its history then has an entry for
 ///   each time it was due. Nor is one about which two words of Apple's contradict each other.
 /// - A submission waits as long as it has been tried, from 4 seconds to 15 minutes, with equal jitter. The number of
 ///   attempts does not matter: four failures within a moment say no more than one.
@@ -67,10 +67,11 @@ struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - endpoint: the endpoint that it waits for if it has to; where Apple was not asked, that of a later question.
     ///   - isTroubled: whether the endpoint is in trouble with everybody's calls.
+    ///   - mayRepeat: whether the endpoint has calls for one more repeated attempt.
     ///   - doubtLimit: how long a doubt lasts.
     static func step(
         after verdict: Verdict, _ state: inout AttemptState, endpoint: Endpoint, isTroubled: Bool,
-        doubtLimit: Duration, at now: Instant, wall: Timestamp, using generator: inout SplitMix64
+        mayRepeat: Bool, doubtLimit: Duration, at now: Instant, wall: Timestamp, using generator: inout SplitMix64
     ) -> RetryStep {
         switch verdict {
         case .verified(let purchases, let verifiedBy):
@@ -100,7 +101,9 @@ struct RetryPolicy: Sendable {
             }
             // Apple has replied, as with a doubt: a moment later it says the same.
             let isNew = cause != .noLongerFound && undecided.replies <= AttemptHistory.maxFirst
-            return repeated(cause, purchases, early: early, isNew: isNew, &state, endpoint, at: now, using: &generator)
+            return repeated(
+                cause, purchases, early: early, mayRepeat: mayRepeat && isNew, &state, endpoint, at: now,
+                using: &generator)
         }
     }
 
@@ -191,14 +194,14 @@ struct RetryPolicy: Sendable {
     }
 
     private static func repeated(
-        _ cause: RetryCause, _ purchases: [NamedPurchase], early: Duration, isNew: Bool, _ state: inout AttemptState,
+        _ cause: RetryCause, _ purchases: [NamedPurchase], early: Duration, mayRepeat: Bool, _ state: inout AttemptState,
         _ endpoint: Endpoint, at now: Instant, using generator: inout SplitMix64
     ) -> RetryStep {
         state.failuresHere += 1
         let since = state.failingSince ?? now
         state.failingSince = since
         let after = early + repeatBackoff.delay(afterFailures: state.failuresHere, using: &generator)
-        if isNew, state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
+        if mayRepeat, state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
         // The delay is added to a moment that Apple named, so that calls are never early, and are spread.
         let delay = early + delay(state, using: &generator)
         return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state, purchases))

@@ -12,11 +12,12 @@ extension Submissions {
 
     /// Applies the retry policy to a verdict.
     mutating func conclude(_ token: SubmissionToken, _ verdict: Verdict, _ turn: inout Turn) {
-        let gate = flights[token].gate
+        let (gate, now) = (flights[token].gate, turn.now)
+        let mayRepeat = gate < 0 || gates.update(gate) { $0.hasBudgetForRepeat(at: now) }
         let step = RetryPolicy.step(
             after: verdict, &flights[token].attempts, endpoint: flights[token].endpoint,
-            isTroubled: gate >= 0 && gates[gate].isTroubled, doubtLimit: doubtLimit, at: turn.now, wall: turn.wall,
-            using: &turn.generator)
+            isTroubled: gate >= 0 && gates[gate].isTroubled, mayRepeat: mayRepeat, doubtLimit: doubtLimit, at: now,
+            wall: turn.wall, using: &turn.generator)
         switch step {
         case .decide(let content): decide(token, content, &turn)
         case .again(let pause):

@@ -299,6 +299,49 @@ struct OutageTests {
         #expect(offset - before == arriving * 260, "all that came, ten seconds after it became slow")
     }
 
+    @Test(
+        "an endpoint that fails a part of its calls is asked about the others, and keeps nobody from reading on",
+        arguments: [(tenths: 3, least: 90), (tenths: 5, least: 65), (tenths: 7, least: 35)])
+    func partlyFailing(tenths: Int, least: Int) throws {
+        var settings = CoreSettings()
+        settings.inFlight = 4096
+        settings.callsPerEndpoint = 100
+        let bench = CoreBench(settings: settings)
+        let assignment = try bench.own()
+        var underWay: [(attempt: AttemptTask, hasFailed: Bool, end: Instant)] = []
+        var generator = SplitMix64(seed: 7)
+        var offset: Int64 = 0
+        var (before, decided): (Int64, Int) = (0, 0)
+        // Nothing is answered for half a minute, so that it is to come back.
+        for second in 0..<600 {
+            if second == 360 { (before, decided) = (offset, 0) }
+            for _ in 0..<10 {
+                for _ in 0..<10 where bench.core.submissions.limit.isDemanding {
+                    bench.ask(try #require(bench.read(offset, in: assignment).first))
+                    offset += 1
+                }
+                bench.wait(.milliseconds(100))
+                for attempt in bench.takeAttempts() {
+                    let hasFailed = second < 30 || Int.random(in: 0..<10, using: &generator) < tenths
+                    underWay.append((attempt, hasFailed, bench.now + .milliseconds(200)))
+                }
+                for call in underWay where call.end <= bench.now {
+                    if call.hasFailed {
+                        bench.attempted(call.attempt, .concluded(.retry(.noAnswer, notBefore: nil)), .overloaded)
+                    } else {
+                        let verdict = Verdict.rejected(Rejection(.receiptNotAuthentic, "21003"))
+                        bench.attempted(call.attempt, .concluded(verdict))
+                        decided += 1
+                    }
+                }
+                underWay.removeAll { $0.end <= bench.now }
+                for batch in bench.takeWrites() { Self.write(batch, bench) }
+            }
+        }
+        #expect(offset - before == 100 * 240, "all that came")
+        #expect(decided >= least * 240)
+    }
+
     @Test("where retries have no room for more, submissions wait here and reading stops")
     func noRoom() throws {
         let app = LedgerMeasure.App(bundleID: Fixture.app, rows: 9, bytes: 4 << 30)

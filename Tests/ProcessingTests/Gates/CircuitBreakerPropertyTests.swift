@@ -117,7 +117,7 @@ private struct BreakerModel {
         guard before == .closed, failuresInARow < policy.failuresInARow else { return }
         guard !isFreshFailing else { return }
         try #require(!onlyFirstTriesJudge)
-        try #require(isFailing(window), "opened without half of the calls failing")
+        try #require(isFailing(window), "opened without nine tenths of the calls failing")
     }
 
     var window: [(second: Int64, isFailure: Bool, isRetry: Bool)] {
@@ -128,7 +128,7 @@ private struct BreakerModel {
     var isFreshFailing: Bool { isFailing(window.filter { !$0.isRetry }) }
 
     private func isFailing(_ calls: [(second: Int64, isFailure: Bool, isRetry: Bool)]) -> Bool {
-        calls.count >= policy.leastCalls && calls.count { $0.isFailure } * 2 >= calls.count
+        calls.count >= policy.leastCalls && calls.count { $0.isFailure } * 10 >= calls.count * 9
     }
 
     /// From now on a first attempt is answered every ten seconds, and retries fail as often as they may. All calls must

@@ -122,28 +122,33 @@ struct CircuitBreakerRetriesTests {
         #expect(breaker.phase == .open)
     }
 
-    @Test("what new ones were answered is kept through the pauses that retries cause, and not when a new one fails")
+    @Test("what new ones were answered is kept through the pauses that retries and other new ones cause")
     mutating func kept() {
         open()
-        for _ in 0..<2 {
+        for isRetry in [true, false] {
             probe()
             call(.replied)
             wait(Self.policy.replyHolds)
-            call(.failed, isRetry: true)
+            call(.failed, isRetry: isRetry)
             #expect(breaker.phase == .open, "nothing new was heard for a minute")
-        }
-        probe()
-        call(.failed)
-        for _ in 0..<2 {
-            probe()
-            call(.replied)
-            wait(Self.policy.replyHolds)
-            call(.failed, isRetry: true)
-            #expect(breaker.phase == .open)
         }
         probe()
         call(.replied)
         #expect(breaker.phase == .ramping)
+    }
+
+    @Test("a reply to a probe makes the next pause as short as the first, because it replies sometimes")
+    mutating func shortPause() {
+        open()
+        for _ in 0..<5 {
+            probe()
+            call(.failed)
+        }
+        #expect((breaker.nextMoment?.elapsed ?? elapsed) - elapsed > .seconds(7))
+        probe()
+        call(.replied)
+        call(.failed)
+        #expect((breaker.nextMoment?.elapsed ?? elapsed) - elapsed <= Self.policy.pause.base)
     }
 
     @Test("a reply that comes when the phase is over is remembered all the same")

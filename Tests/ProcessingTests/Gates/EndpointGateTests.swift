@@ -353,6 +353,18 @@ final class EndpointGateTests {
         #expect(shed(.mostly) == nil)
     }
 
+    @Test("has calls for no more repeated attempts than its budget of retries has now")
+    func budgetForRepeats() {
+        #expect(result { gate.hasBudgetForRepeat(at: now) })
+        gate.delayed = 6
+        for _ in 0..<3 { enter(.retry) }
+        #expect(result { gate.hasBudgetForRepeat(at: now) }, "ten in all")
+        enter(.retry)
+        #expect(!result { gate.hasBudgetForRepeat(at: now) })
+        gate.delayed = 0
+        #expect(result { gate.hasBudgetForRepeat(at: now) })
+    }
+
     @Test("has room for one due row at a time while it does not reply, because it may be away")
     func silentRoom() {
         enter()

@@ -13,11 +13,12 @@ final class RetryPolicyTests {
     private var random = SplitMix64(seed: 1)
 
     private func step(
-        _ verdict: Verdict, isTroubled: Bool = false, doubtLimit: Duration = RetryPolicy.doubtTime
+        _ verdict: Verdict, isTroubled: Bool = false, mayRepeat: Bool = true,
+        doubtLimit: Duration = RetryPolicy.doubtTime
     ) -> RetryStep {
         RetryPolicy.step(
-            after: verdict, &state, endpoint: Fixture.verifyReceipt, isTroubled: isTroubled, doubtLimit: doubtLimit,
-            at: now, wall: wall, using: &random)
+            after: verdict, &state, endpoint: Fixture.verifyReceipt, isTroubled: isTroubled, mayRepeat: mayRepeat,
+            doubtLimit: doubtLimit, at: now, wall: wall, using: &random)
     }
 
     private func wait(_ duration: Duration) {
@@ -57,6 +58,12 @@ final class RetryPolicyTests {
         #expect(pauses.count == 3)
         #expect(pauses.reduce(.zero, +) <= .seconds(5))
         #expect(state.history.attempts.count == 4)
+    }
+
+    @Test("does not repeat in memory for what the endpoint has no calls for")
+    func noRepeat() {
+        #expect(entry(step(.retry(.noAnswer, notBefore: nil), mayRepeat: false)) != nil)
+        #expect(state.history.attempts.count == 1)
     }
 
     @Test("does not repeat what hung for longer than five seconds")

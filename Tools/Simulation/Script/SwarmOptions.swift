@@ -30,6 +30,8 @@ public struct SwarmOptions: Sendable {
     public var quarantineRefusesLarge = false
     /// Spans in which one of Apple's endpoints is away.
     public var appleOutages = 0
+    /// Spans in which one of Apple's endpoints fails a part of its calls.
+    public var appleFailures = 0
     /// Spans in which one of Apple's endpoints takes seconds for each reply.
     public var appleSlowness = 0
     /// Spans in which one of Apple's endpoints asks for fewer calls.
@@ -173,6 +175,7 @@ public struct SwarmOptions: Sendable {
         }
         if !isCalm, maybe(1, in: 11, &later) { spells = Int.random(in: 20...400, using: &later) }
         if maybe(1, in: 12, &later) { appleSlowness = Int.random(in: 1...3, using: &later) }
+        if maybe(1, in: 12, &later) { appleFailures = Int.random(in: 1...3, using: &later) }
     }
 
     /// Only Apple fails, and all the time: evidence that needs no call must not wait.

@@ -39,6 +39,7 @@ extension Trace {
 extension SimulatedApple.Outage {
     fileprivate var text: String {
         switch limit {
+        case nil where failing < 1000: "fails \(failing) of a thousand calls until \(end.seconds)"
         case nil: "is \(isSilent ? "silent" : "away") until \(end.seconds)"
         case .named(let wait): "asks for no calls for \(wait.seconds) s each time, until \(end.seconds)"
         case .unnamed: "asks for fewer calls until \(end.seconds)"

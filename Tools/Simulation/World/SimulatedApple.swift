@@ -19,6 +19,8 @@ struct SimulatedApple {
         let end: Int64
         /// Calls have no end before the client gives up, instead of failing at once.
         var isSilent = false
+        /// Of a thousand calls, so many fail.
+        var failing: Int64 = 1000
         /// It asks for fewer calls, for so many milliseconds each time, or without a word about how long.
         var limit: Limit?
 
@@ -83,7 +85,9 @@ struct SimulatedApple {
         guard let number = ScriptedClaim.number(of: task.submission.claimant),
             let question = task.question.content as? ScriptedQuestion
         else { return (.concluded(.hold(.unknownAnswer, detail: "A question about nothing.")), .replied) }
-        if let outage = outage(of: task.question.endpoint, at: now) {
+        if let outage = outage(of: task.question.endpoint, at: now),
+            outage.failing == 1000 || Int64.random(in: 0..<1000, using: &random) < outage.failing
+        {
             hear(number, at: now, isAnswer: false)
             switch outage.limit {
             case nil: return (.concluded(.retry(.unreachable, notBefore: nil)), .failed)

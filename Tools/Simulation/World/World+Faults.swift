@@ -67,6 +67,11 @@ extension World {
             apple.outages.append(outage)
         }
         if options.appleIsAway { drawLongOutages() }
+        for _ in 0..<options.appleFailures {
+            var outage = appleSpan(from: moment(), lasting: 1000...1_800_000)
+            outage.failing = random(200...950)
+            apple.outages.append(outage)
+        }
         for _ in 0..<options.appleSlowness {
             apple.slowSpans.append(appleSpan(from: moment(), lasting: 1000...1_800_000))
         }
