@@ -194,8 +194,8 @@ struct RetryPolicy: Sendable {
     }
 
     private static func repeated(
-        _ cause: RetryCause, _ purchases: [NamedPurchase], early: Duration, mayRepeat: Bool, _ state: inout AttemptState,
-        _ endpoint: Endpoint, at now: Instant, using generator: inout SplitMix64
+        _ cause: RetryCause, _ purchases: [NamedPurchase], early: Duration, mayRepeat: Bool,
+        _ state: inout AttemptState, _ endpoint: Endpoint, at now: Instant, using generator: inout SplitMix64
     ) -> RetryStep {
         state.failuresHere += 1
         let since = state.failingSince ?? now
