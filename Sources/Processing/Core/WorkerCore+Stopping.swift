@@ -7,7 +7,9 @@ extension WorkerCore {
     }
 
     mutating func advanceStop() {
-        if stop.endCalls(isBusy: submissions.isBusy([.checking, .asking, .verifying]), at: turn.now) {
+        if stop.endCalls(
+            isBusy: submissions.isBusy([.checking, .asking, .verifying]) || outbox.isCalling, at: turn.now)
+        {
             submissions.dropUndecided(&turn)
         }
         if stop.endPublishing(

@@ -184,6 +184,13 @@ struct Outbox: ~Copyable {
         reports.removeAll(keepingCapacity: true)
     }
 
+    /// Whether a fulfilment call is under way.
+    var isCalling: Bool {
+        rows.tokens.contains { row in
+            if case .calling = rows[row].state { true } else { false }
+        }
+    }
+
     /// Drops all rows, because the worker stops.
     /// - Returns: the leases to give back: all but those of rows whose call is under way. Another worker would call
     ///   beside it.

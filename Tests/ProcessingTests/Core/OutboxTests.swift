@@ -131,6 +131,17 @@ struct OutboxTests {
         #expect(bench.core.inFlight == 0)
     }
 
+    @Test("a stop waits for a call under way, and reports its end")
+    func callDuringStop() throws {
+        try take(item(.call(Fixture.grant), .call))
+        let call = try #require(bench.takeCalls().first)
+        bench.send(.stop)
+        bench.wait(.milliseconds(100))
+        #expect(bench.stop == nil)
+        bench.send(.called([Called(token: call.token, result: .accepted, outcome: .replied, took: .milliseconds(9))]))
+        #expect(try reports() == [.called(item(.call(Fixture.grant), .call).lease)])
+    }
+
     @Test("a call under way at the end of a stop keeps its lease, so that nobody calls beside it")
     func callAtStop() throws {
         try take(item(.call(Fixture.grant), .call))
