@@ -141,7 +141,7 @@ extension HoldCause {
         case .credentialsMissing:
             "the app has no key for the App Store Server API: set serverAPI in the apps file, and send SIGHUP"
         case .credentialsRefused:
-            "Apple refuses the app's key: correct serverAPI in the apps file until grantor check accepts it, and send SIGHUP"
+            "Apple refuses the app's key: correct serverAPI, or this host's clock, until grantor check accepts it, and send SIGHUP"
         case .requestRefused, .unknownAnswer, .incompleteAnswer:
             "this version cannot use Apple's reply: grantor submissions show says which; report it"
         case .advancedCommerce:

@@ -85,7 +85,7 @@ public enum FulfilmentAnswer: Hashable, Sendable {
         case .refused(let status, _): "HTTP \(status)"
         case .failed(409, _): "HTTP 409 that does not name this grant in \(FulfilmentCall.keyHeader)"
         case .failed(let status, _) where status == 401 || status == 403:
-            "HTTP \(status), as from a service that does not know the secret of secretFiles"
+            "HTTP \(status), as from a service that does not know the secret of secretFiles, or whose clock differs from this host's"
         case .failed(let status, _): "HTTP \(status)"
         case .silent(.unreachable): "the service cannot be reached"
         case .silent(.timedOut): "no whole answer in time"

@@ -1,6 +1,7 @@
 import Contract
 import Ledger
 import Logging
+import Metrics
 import Processing
 import Scheduling
 import Threading
@@ -114,7 +115,10 @@ final class LedgerThread: Sendable {
             do throws(LedgerError) {
                 let ledger = if let connection { connection } else { try open() }
                 connection = ledger
-                defer { clock.found(lead: ledger.clockLead) }
+                defer {
+                    clock.found(lead: ledger.clockLead)
+                    metrics.clockLead.set(Double(ledger.clockLead) / 1000)
+                }
                 return .success(try body(ledger))
             } catch {
                 metrics.unavailable(role)

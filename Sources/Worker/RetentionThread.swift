@@ -67,6 +67,7 @@ final class RetentionThread: Sendable {
             case .failure(let error):
                 ledger = nil
                 retention.failed(at: .now)
+                metrics.pruneFailures.increment()
                 logger.warning(
                     "Old answers cannot be deleted now; it is tried again in ten minutes",
                     metadata: ["cause": .text(error.detail)])

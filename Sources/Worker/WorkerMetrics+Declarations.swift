@@ -68,6 +68,11 @@ extension WorkerMetrics {
     static let retryLimit = GaugeDeclaration(
         "grantor_retry_limit_bytes", help: "Bytes that may wait in the ledger; at this bound nothing is read.")
 
+    static let clockLead = GaugeDeclaration(
+        "grantor_clock_lead_seconds",
+        help: "How far the ledger's clock is ahead of this host's, negative if behind; 0 on SQLite.")
+    static let pruneFailures = CounterDeclaration(
+        "grantor_prune_failures_total", help: "Times that this worker could not delete old answers.")
     static let pruned = CounterDeclaration(
         "grantor_answers_pruned_total",
         help: "Old failures and repeats that this worker has deleted; see GRANTOR_KEEP_ANSWERS.")

@@ -20,6 +20,8 @@ struct WorkerMetrics: Sendable {
     let written: Timer
     let told: Timer
     let pruned: Counter
+    let pruneFailures: Counter
+    let clockLead: Gauge
     let inFlight: Gauge
     private let created: [Environment: Counter]
     private let decisions: [Outcome.Word: Counter]
@@ -47,6 +49,8 @@ struct WorkerMetrics: Sendable {
         written = registry.timer(Self.written)
         told = registry.timer(Self.told)
         pruned = registry.counter(Self.pruned)
+        pruneFailures = registry.counter(Self.pruneFailures)
+        clockLead = registry.gauge(Self.clockLead)
         inFlight = registry.gauge(Self.inFlight)
         created = Self.series(Environment.allCases) { registry.counter(Self.created, $0.rawValue) }
         decisions = Self.series(Outcome.Word.allCases) { registry.counter(Self.decisions, $0.rawValue) }

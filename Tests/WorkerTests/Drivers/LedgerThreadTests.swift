@@ -78,6 +78,7 @@ import Threading
         #expect(id == RequestID(rawValue: 1))
         #expect(results.count == 1)
         #expect(clock.moment(of: Timestamp(milliseconds: 5)).milliseconds == 90_005, "the ledger's clock is known")
+        #expect(registry.render().contains("grantor_clock_lead_seconds 90\n"), "and people can see it")
         thread.stop()
     }
 

@@ -116,11 +116,12 @@ import Threading
         #expect(try ledger.actions(on: nil).count == 1)
     }
 
-    @Test("A ledger that cannot be had is told, and the thread ends when it is told to")
+    @Test("A ledger that cannot be had is told and counted, and the thread ends when it is told to")
     func fails() throws {
         let thread = try start { () throws(LedgerError) in throw .unavailable(detail: "no connection left") }
         #expect(lines.first()?.metadata["cause"] == "no connection left")
         thread.endSoon()
         thread.join()
+        #expect(registry.render().contains("grantor_prune_failures_total 1\n"))
     }
 }

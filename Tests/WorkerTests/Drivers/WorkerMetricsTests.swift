@@ -113,6 +113,7 @@ struct WorkerMetricsTests {
             #"grantor_records_quarantined_total{reason="user_id"} 0"#,
             #"grantor_grants_created_total{environment="sandbox"} 0"#,
             #"grantor_ledger_unavailable_total{connection="side"} 0"#, "grantor_answers_pruned_total 0",
+            "grantor_prune_failures_total 0",
             #"grantor_apple_breaker_openings_total{service="server_api",environment="production"} 0"#,
             #"grantor_apple_replies_total{service="server_api",environment="production",status="429"} 0"#,
             #"grantor_apple_codes_total{service="verify_receipt",environment="sandbox",code="21004"} 0"#,
