@@ -17,10 +17,14 @@ public protocol LedgerOperator: AnyObject {
     /// a record for each key and a result for each search, empty where the ledger knows nothing.
     func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook
 
-    /// Lists of submissions, all at one moment: one list for each query, newest first, with a row for each grant.
+    /// Whether the ledger has granted purchases of an app, or has submissions of it that wait.
+    func knows(_ app: BundleID) throws(LedgerError) -> Bool
+
+    /// Lists of submissions, all at one moment: one list for each query, newest first, with a row for each grant. One
+    /// that ``SubmissionQuery/isWalked`` is asked for by ``part(of:)``, or takes as long as its table is large.
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]]
 
-    /// Grants, newest first.
+    /// Grants, newest first. For those that ``GrantQuery/isWalked`` see ``part(of:)``.
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow]
 
     /// Rows of the outbox that this version can read, in the order in which they are due.
@@ -261,6 +265,8 @@ public struct GrantQuery: Hashable, Sendable {
     public var submissionID: SubmissionID?
     /// Continues behind the last row of the page before.
     public var before: Int64?
+    /// The earliest place of a row.
+    public var from: Int64?
     public var limit: Int
 
     public init(

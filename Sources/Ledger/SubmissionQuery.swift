@@ -27,6 +27,8 @@ public struct SubmissionQuery: Hashable, Sendable {
     public var endpoint: Endpoint?
     /// Continues behind the last row of the page before.
     public var before: Int64?
+    /// The earliest place of a row.
+    public var from: Int64?
     public var limit: Int
 
     public init(
@@ -46,8 +48,11 @@ public struct SubmissionQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether it asks decided or held submissions for an endpoint, which they have none of.
-    public var excludesAll: Bool { endpoint != nil && state != .retrying }
+    /// Whether it asks submissions for what they do not have: an endpoint unless they are retrying, or a cause although
+    /// they have the purchase.
+    public var excludesAll: Bool {
+        endpoint != nil && state != .retrying || cause != nil && (state == .granted || state == .repeated)
+    }
 
     /// Whether it is narrowed by an id that few rows have.
     public var namesAnID: Bool { userID != nil || submissionID != nil || orderID != nil || transactionID != nil }
@@ -55,9 +60,11 @@ public struct SubmissionQuery: Hashable, Sendable {
     /// The grants that a list of those granted has; nil for none.
     public var grants: GrantQuery? {
         guard cause == nil else { return nil }
-        return GrantQuery(
+        var grants = GrantQuery(
             bundleID: bundleID, userID: userID, orderID: orderID, transactionID: transactionID,
             submissionID: submissionID, before: before, limit: limit)
+        grants.from = from
+        return grants
     }
 }
 

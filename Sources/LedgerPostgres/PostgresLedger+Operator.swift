@@ -10,6 +10,10 @@ extension PostgresLedger: LedgerOperator {
         try read { (_) throws(PostgresFailure) in try connection.partitions.refused(Set(partitions)).isEmpty }
     }
 
+    public func knows(_ app: BundleID) throws(LedgerError) -> Bool {
+        try read { (_) throws(PostgresFailure) in try !connection.grants.ours([app]).isEmpty }
+    }
+
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         try read { (_) throws(PostgresFailure) in
             let partitions = connection.partitions.all

@@ -83,6 +83,7 @@ struct AnswerTable {
                 ("answers.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("submission_id = ?", query.submissionID?.rawValue), ("order_id = ?", query.orderID?.rawValue),
                 ("transaction_id = ?", query.transactionID?.rawValue), ("reason = ?", query.cause),
+                ("answers.sequence >= CAST(? AS INTEGER)", query.from.map { String($0) }),
             ], sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }
     }

@@ -155,6 +155,7 @@ struct GrantTable {
                 ("grants.user_id = ?", query.userID?.rawValue),
                 ("order_id = ?", query.orderID?.rawValue), (transaction, query.transactionID?.rawValue),
                 ("grants.submission_id = ?", query.submissionID?.rawValue),
+                ("grants.sequence >= CAST(? AS INTEGER)", query.from.map { String($0) }),
             ], sequence: GrantColumns.sequence.index
         ) { row in GrantColumns.grant(row) }
     }

@@ -210,6 +210,7 @@ struct RetryTable {
                 ("submission_id = ?", query.submissionID?.rawValue), ("order_id = ?", query.orderID?.rawValue),
                 ("transaction_id = ?", query.transactionID?.rawValue), ("cause = ?", query.cause),
                 ("instr(endpoint, ?) = 1", query.endpoint?.text),
+                ("retries.sequence >= CAST(? AS INTEGER)", query.from.map { String($0) }),
             ], sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }

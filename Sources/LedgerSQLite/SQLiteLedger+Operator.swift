@@ -15,6 +15,10 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
+    public func knows(_ app: BundleID) throws(LedgerError) -> Bool {
+        try read { (_) throws(StoreError) in try !database.grants.ours([app]).isEmpty }
+    }
+
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         try read { (_) throws(StoreError) in
             var records: [SubmissionRecord] = []

@@ -57,6 +57,47 @@ extension LedgerConformance {
             try expect(try grants(GrantQuery(submissionID: "s1")), ["1"], "by submission")
             try expect(try grants(GrantQuery(userID: "player-1", limit: 2)), ["5", "4"], "a page")
         },
+        ConformanceRule("Rows that no index finds are looked for from place to place, and none is missed") { subject in
+            try subject.own()
+            for number in 1...6 {
+                let app: BundleID = number % 3 == 0 ? "com.example.other" : Samples.app
+                let submission = Samples.submission(SubmissionID("s\(number)"), app: app, offset: Int64(number))
+                try subject.write(Samples.grant(submission, Samples.purchase(TransactionID("\(number)"))))
+                try subject.write(
+                    Samples.decision(
+                        Samples.submission(SubmissionID("r\(number)"), app: app, offset: Int64(10 + number)),
+                        .repeated(Samples.reference(TransactionID("\(number)")))))
+            }
+            func ids(_ rows: [SubmissionRow]) -> [String] { rows.map(\.claimant.submissionID.rawValue) }
+            for (state, prefix) in [(SubmissionState.granted, "s"), (.repeated, "r")] {
+                var query = SubmissionQuery(state: state, bundleID: "com.example.other", limit: 1)
+                let first = try subject.ledger.part(of: query)
+                try expect(ids(first.rows), ["\(prefix)6"], "\(state), the first page")
+                query.before = first.rows.last?.sequence
+                query.limit = 9
+                let second = try subject.ledger.part(of: query)
+                try expect(ids(second.rows), ["\(prefix)3"], "\(state), the second page")
+                try expect(second.rest, nil, "\(state), the rest")
+                query.before = nil
+                query.from = first.rows.last?.sequence
+                try expect(ids(try subject.ledger.submissions(query)), ["\(prefix)6"], "\(state), from a place on")
+                query.bundleID = "com.example.gmae"
+                try expect(ids(try subject.ledger.part(of: query).rows), [], "\(state), an unknown app")
+            }
+            let grants = try subject.ledger.part(of: GrantQuery(bundleID: "com.example.other"))
+            try expect(grants.rows.map(\.grant.transactionID), ["6", "3"], "grants")
+            var above = GrantQuery(bundleID: "com.example.other")
+            above.from = grants.rows.first?.sequence
+            try expect(try subject.ledger.grants(above).map(\.grant.transactionID), ["6"], "grants from a place on")
+        },
+        ConformanceRule("An app is known by a grant, or by a submission that waits") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))
+            try subject.write(Samples.wait(Samples.submission("s2", app: "com.example.new", offset: 2)))
+            try expect(try subject.ledger.knows(Samples.app), "an app with a grant")
+            try expect(try subject.ledger.knows("com.example.new"), "an app with a submission that waits")
+            try expect(try !subject.ledger.knows("com.example.gmae"), "an app that is misspelt")
+        },
         ConformanceRule("A restored purchase is found by its original") { subject in
             try subject.own()
             let durable = Samples.gems(.nonConsumable)

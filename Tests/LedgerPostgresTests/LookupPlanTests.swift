@@ -115,6 +115,23 @@ struct LookupPlanTests {
         #expect(try queries.map { try ledger.submissions($0).map(\.sequence) } == pages)
     }
 
+    @Test("A look at a stretch of places reads these alone", arguments: [SubmissionState.granted, .repeated])
+    func stretch(state: SubmissionState) throws {
+        _ = try database.subject().own()
+        let ledger = try PostgresLedger(try database.configuration())
+        try ledger.connection.script(Self.filling)
+        try ledger.connection.script("ANALYZE")
+        var query = SubmissionQuery(state: state, bundleID: "app", before: 9_000)
+        query.from = 8_000
+        _ = try ledger.submissions(query)
+        let (_, name) = try #require(ledger.connection.prepared.first { $0.key.contains("sequence >= $4") })
+        try ledger.connection.script("SET plan_cache_mode = force_custom_plan")
+        let plan = try ledger.connection.run(
+            PostgresStatement("EXPLAIN EXECUTE \(name) (9000, 100, 'app', '8000')")
+        ).rows.map { $0.text(0) }
+        #expect(plan.contains { $0.contains("Index Cond: ((sequence < ") && $0.contains("(sequence >= ") }, "\(plan)")
+    }
+
     @Test("Queries that workers make often go by their indexes")
     func oftenAsked() throws {
         let configuration = try database.configuration()

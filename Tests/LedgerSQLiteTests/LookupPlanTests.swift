@@ -27,4 +27,16 @@ struct LookupPlanTests {
             }
         }
     }
+
+    @Test("A look at a stretch of places reads these alone", arguments: [SubmissionState.granted, .repeated])
+    func stretch(state: SubmissionState) throws {
+        try SQLiteLedger.migrate(folder.configuration)
+        let ledger = try SQLiteLedger(folder.configuration)
+        var query = SubmissionQuery(state: state, bundleID: "app", before: 9_000)
+        query.from = 8_000
+        _ = try ledger.submissions(query)
+        let sql = try #require(ledger.database.statements.keys.first { $0.contains("sequence >= CAST(") })
+        let plan = try ledger.database.statement("EXPLAIN QUERY PLAN " + sql).rows({ _ in }) { $0.text(3) }
+        #expect(plan.contains { $0.hasSuffix("USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)") }, "\(plan)")
+    }
 }

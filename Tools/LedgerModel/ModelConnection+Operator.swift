@@ -8,6 +8,11 @@ extension ModelConnection: LedgerOperator {
         !partitions.contains(where: model.tables.refuses)
     }
 
+    public func knows(_ app: BundleID) throws(LedgerError) -> Bool {
+        model.tables.grantRows.contains { $0.grant.bundleID == app }
+            || model.tables.retries.rows.contains { $0.submission.bundleID == app }
+    }
+
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         var records: [SubmissionRecord] = []
         for key in keys { records.append(try record(of: key)) }
@@ -65,7 +70,8 @@ extension ModelConnection: LedgerOperator {
                 }.map(\.sequence))
         }
         let found = rows(query.state).sorted { $0.sequence > $1.sequence }.filter { row in
-            row.sequence < query.before ?? .max && (query.bundleID == nil || row.claimant.bundleID == query.bundleID)
+            row.sequence < query.before ?? .max && row.sequence >= query.from ?? .min
+                && (query.bundleID == nil || row.claimant.bundleID == query.bundleID)
                 && (query.userID == nil || row.claimant.userID == query.userID)
                 && (query.submissionID == nil || row.claimant.submissionID == query.submissionID)
                 && (query.orderID == nil || row.claimant.orderID == query.orderID)
@@ -125,7 +131,7 @@ extension ModelConnection: LedgerOperator {
     public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
         let found = model.tables.grantRows.filter { row in
             let grant = row.grant
-            return row.sequence < query.before ?? .max
+            return row.sequence < query.before ?? .max && row.sequence >= query.from ?? .min
                 && (query.bundleID == nil || grant.bundleID == query.bundleID)
                 && (query.userID == nil || grant.userID == query.userID)
                 && (query.orderID == nil || grant.orderID == query.orderID)

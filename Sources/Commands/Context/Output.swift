@@ -21,10 +21,15 @@ enum OutputFormat: Hashable, Sendable {
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
     ///   - next: the place that the next page begins behind; nil if this is the last page.
-    func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?) -> String {
+    ///   - isCut: whether it has fewer rows than were asked for although others may follow.
+    func page(
+        _ name: String, _ table: TextTable, _ json: [JSONOutput], next: String?, isCut: Bool = false
+    ) -> String {
         render(json: .object([name: .list(json), "next": .text(next)])) { width in
-            guard !json.isEmpty else { return "No \(name).\n" }
-            return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
+            let rows = json.isEmpty ? "" : table.text(maxWidth: width)
+            guard let next else { return json.isEmpty ? "No \(name).\n" : rows }
+            let more = isCut ? "Earlier rows are not looked through yet; go on" : "More"
+            return "\(rows)\(more): --before \(next)\n"
         }
     }
 }

@@ -31,7 +31,8 @@ enum GrantsCommand {
             throw .usage("name a transaction, --user, --order, --submission or --app")
         }
         query.before = try arguments[CommonOptions.before]
-        let rows = try arguments.ledger(context) { [query] ledger throws(LedgerError) in try ledger.grants(query) }
+        let part = try arguments.ledger(context) { [query] ledger throws(LedgerError) in try ledger.part(of: query) }
+        let rows = part.rows
         let table = TextTable(
             header: [
                 "TRANSACTION", "APP", "USER", "PRODUCT", "GIVES", "ENVIRONMENT", "SUBMISSION", "GRANTED", "GRANT",
@@ -40,9 +41,10 @@ enum GrantsCommand {
         try context.output(
             arguments.format(context).page(
                 "grants", table, rows.map(\.grant.json),
-                next: rows.count < query.limit ? nil : rows.last.map { String($0.sequence) }))
+                next: (part.rest ?? (rows.count < query.limit ? nil : rows.last?.sequence)).map { String($0) },
+                isCut: part.rest != nil))
         // The page behind the last one is empty, too.
-        if rows.isEmpty, query.before == nil {
+        if rows.isEmpty, part.rest == nil, query.before == nil {
             throw CommandFailure(.failed, "no grants found; grantor submissions list shows what has none")
         }
     }

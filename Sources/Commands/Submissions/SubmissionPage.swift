@@ -17,6 +17,8 @@ struct SubmissionPage: Hashable, Sendable {
     private(set) var rows: [SubmissionRow] = []
     /// Where the next page begins; nil if this is the last one.
     private(set) var next: Place?
+    /// Whether it ends before it is full and before the list does: enough places were looked at for one page.
+    private(set) var isCut = false
 
     /// - Parameters:
     ///   - filter: Narrows the list, and has its limit. Its state does not count.
@@ -34,16 +36,24 @@ struct SubmissionPage: Hashable, Sendable {
         self.queries = queries
     }
 
-    /// The page with its rows.
-    /// - Parameter lists: The answers to ``queries``.
-    func filled(_ lists: [[SubmissionRow]]) -> SubmissionPage {
-        guard let limit = queries.first?.limit else { return self }
-        var page = self
-        page.rows = Array(lists.joined().prefix(limit))
-        if page.rows.count == limit, let last = page.rows.last {
-            page.next = Place(state: last.state, sequence: last.sequence)
+    /// Asks for its rows: first for all that an index finds, at one moment, and for others once there is room.
+    /// Submissions leave the first states for the others, so none is missed.
+    mutating func fill(from ledger: any LedgerOperator) throws(LedgerError) {
+        try add(ledger.submissions(queries.filter { !$0.isWalked }).joined())
+        for query in queries where query.isWalked && next == nil {
+            let part = try ledger.part(of: query)
+            add(part.rows)
+            if next == nil, let rest = part.rest {
+                next = Place(state: query.state, sequence: rest)
+                isCut = true
+            }
         }
-        return page
+    }
+
+    private mutating func add(_ more: some Sequence<SubmissionRow>) {
+        guard let limit = queries.first?.limit else { return }
+        rows += more.prefix(limit - rows.count)
+        if rows.count == limit, let last = rows.last { next = Place(state: last.state, sequence: last.sequence) }
     }
 }
 

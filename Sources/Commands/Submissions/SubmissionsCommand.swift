@@ -93,8 +93,9 @@ enum SubmissionsCommand {
         let (state, before) = (try stateOfEndpoint(arguments, state), try arguments[before])
         if let state, let before, before.state != state { throw .usage("--before is a place in another state's list") }
         let page = try arguments.ledger(context) { ledger throws(LedgerError) in
-            let page = SubmissionPage(filter, state: state, before: before)
-            return page.filled(try ledger.submissions(page.queries))
+            var page = SubmissionPage(filter, state: state, before: before)
+            try page.fill(from: ledger)
+            return page
         }
         let now = context.now()
         let table = TextTable(
@@ -103,9 +104,9 @@ enum SubmissionsCommand {
         ).withoutEmptyColumns()
         try context.output(
             arguments.format(context).page(
-                "submissions", table, page.rows.map(\.json), next: page.next?.text))
+                "submissions", table, page.rows.map(\.json), next: page.next?.text, isCut: page.isCut))
         // The page behind the last one is empty, too.
-        if before == nil, page.rows.isEmpty { try arguments.refuseUnknown(app, context) }
+        if before == nil, page.rows.isEmpty, !page.isCut { try arguments.refuseUnknown(app, context) }
     }
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {

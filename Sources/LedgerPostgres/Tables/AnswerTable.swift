@@ -151,7 +151,7 @@ struct AnswerTable {
                 ("submission_id = ?", query.submissionID?.rawValue),
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
-                ("reason = ?", query.cause),
+                ("reason = ?", query.cause), ("answers.sequence >= ?::bigint", query.from.map { String($0) }),
             ], plan: query.plan, sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }
     }

@@ -286,6 +286,7 @@ struct GrantTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (transaction, query.transactionID?.rawValue),
                 (HashedIndex.condition("grants.submission_id", "?"), query.submissionID?.rawValue),
+                ("grants.sequence >= ?::bigint", query.from.map { String($0) }),
             ], plan: query.plan, sequence: GrantColumns.sequence.index
         ) { row in GrantColumns.grant(row) }
     }

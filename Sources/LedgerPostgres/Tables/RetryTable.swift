@@ -274,6 +274,7 @@ struct RetryTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (HashedIndex.condition("transaction_id", "?"), query.transactionID?.rawValue),
                 ("cause = ?", query.cause), ("starts_with(endpoint, ?)", query.endpoint?.text),
+                ("retries.sequence >= ?::bigint", query.from.map { String($0) }),
             ], plan: query.plan, sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }

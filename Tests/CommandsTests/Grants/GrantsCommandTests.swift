@@ -32,6 +32,19 @@ struct GrantsCommandTests {
         }
     }
 
+    @Test("A list of an app that is not looked through to its end says so, and how to go on")
+    func cutList() {
+        grantor.ledger.decide(1...2_500_000)
+        let first = grantor("grants show --app com.example.puzzle")
+        #expect(first.status == .done)
+        #expect(first.output == "Earlier rows are not looked through yet; go on: --before 1500001\n")
+        #expect(grantor.ledger.questions.count == 100)
+        let last = grantor("grants show --app com.example.puzzle --before 500001")
+        #expect(last.status == .done && last.output == "No grants.\n")
+        grantor.ledger.forget("com.example.puzzle")
+        #expect(grantor("grants show --app com.example.puzzle").errors.contains("no grants found"))
+    }
+
     @Test("Without a hit the end is the same as text and as JSON")
     func nothing() {
         #expect(

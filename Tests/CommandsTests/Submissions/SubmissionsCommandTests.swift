@@ -82,6 +82,27 @@ struct SubmissionsCommandTests {
         #expect(grantor("submissions list --state held --user nobody --app gone --before held:9").status == .done)
     }
 
+    @Test("An app that the ledger has never heard of is looked for in no table of decisions")
+    func neverHeardOf() {
+        grantor.ledger.list([])
+        grantor.ledger.decide(1...2_500_000)
+        grantor.ledger.forget("com.example.gmae")
+        let result = grantor("submissions list --app com.example.gmae")
+        #expect(result.status == .failed && result.errors.contains("no app \"com.example.gmae\" is configured"))
+        #expect(grantor.ledger.questions.count == 3)
+    }
+
+    @Test("A list that is not looked through to its end says so, and how to go on")
+    func cutList() {
+        grantor.ledger.list([])
+        grantor.ledger.decide(1...2_500_000)
+        let result = grantor("submissions list --app com.example.gmae")
+        #expect(result.status == .done)
+        #expect(result.output == "Earlier rows are not looked through yet; go on: --before repeated:1500001\n")
+        let json = grantor("submissions list --app com.example.game --state granted --json")
+        #expect(json.output.contains("\"next\" : \"granted:1500001\""))
+    }
+
     @Test("Without an apps file the ledger's answer stands alone")
     func withoutApps() {
         var grantor = grantor

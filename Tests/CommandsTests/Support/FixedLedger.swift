@@ -13,6 +13,9 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let owed = Mutex<[OutboxRow]>([])
     private let owedLater = Mutex(0)
     private let held = Mutex<Int?>(nil)
+    private let listed = Mutex<[SubmissionRow]?>(nil)
+    private let decided = Mutex<ClosedRange<Int64>>(1...9)
+    private let unknownApps = Mutex<Set<BundleID>>([])
     private let checkpoint = Mutex<Int64>(173)
     private let owner: ConsumerGroup?
     private let erased = Mutex<[ErasureResult]>([])
@@ -67,6 +70,14 @@ final class FixedLedger: LedgerOperator, Sendable {
         try Set(partitions).isSubset(of: self.partitions().map(\.partition))
     }
 
+    /// From now on it has never heard of an app.
+    func forget(_ app: BundleID) { unknownApps.withLock { _ = $0.insert(app) } }
+
+    func knows(_ app: BundleID) throws(LedgerError) -> Bool { !unknownApps.withLock { $0.contains(app) } }
+
+    /// From now on its tables of decisions have these places.
+    func decide(_ places: ClosedRange<Int64>) { decided.withLock { $0 = places } }
+
     func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {
         var records: [SubmissionRecord] = []
         for key in keys { records.append(try record(of: key)) }
@@ -93,6 +104,12 @@ final class FixedLedger: LedgerOperator, Sendable {
     func submissions(_ queries: [SubmissionQuery]) throws(LedgerError) -> [[SubmissionRow]] {
         for query in queries { note("submissions \(query)") }
         return queries.map { query in
+            if let listed = listed.withLock({ $0 }) {
+                let rows = listed.filter {
+                    $0.state == query.state && $0.sequence < query.before ?? .max && $0.sequence >= query.from ?? .min
+                }
+                return Array(rows.prefix(query.limit))
+            }
             if let held = held.withLock({ $0 }) { return query.state == .held ? Self.page(query, of: held) : [] }
             let words = [
                 query.userID?.rawValue, query.submissionID?.rawValue, query.orderID?.rawValue,
@@ -115,6 +132,9 @@ final class FixedLedger: LedgerOperator, Sendable {
         }
     }
 
+    /// Its lists have these rows alone from now on, whatever narrows them.
+    func list(_ rows: [SubmissionRow]) { listed.withLock { $0 = rows } }
+
     /// From now on it has so many held submissions and no others, the latest a second old, each a second after the
     /// last.
     func hold(_ count: Int) { held.withLock { $0 = count } }
@@ -133,7 +153,8 @@ final class FixedLedger: LedgerOperator, Sendable {
 
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
         note("grants \(query)")
-        return query.userID == "nobody" ? [] : [GrantRow(sequence: 9, grant: Self.grant())]
+        return query.userID == "nobody" || query.bundleID == "com.example.puzzle"
+            ? [] : [GrantRow(sequence: 9, grant: Self.grant())]
     }
 
     /// The rows of its outbox from now on.
@@ -239,7 +260,7 @@ final class FixedLedger: LedgerOperator, Sendable {
 }
 
 extension FixedLedger {
-    func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>? { nil }
+    func span(of table: DecidedTable) throws(LedgerError) -> ClosedRange<Int64>? { decided.withLock { $0 } }
 
     func firstDecision(
         in table: DecidedTable, _ places: ClosedRange<Int64>
