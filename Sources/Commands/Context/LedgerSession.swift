@@ -31,8 +31,11 @@ struct LedgerOpener: Sendable {
 }
 
 /// The ledger of a command that puts many questions to it.
-struct LedgerSession {
+final class LedgerSession {
     private let ledger: any LedgerOperator
+    /// Why the connection was lost; nil while it stands. A standby may have taken the ledger's place by then. One that
+    /// was behind lacks the latest changes, also those that the ledger had confirmed.
+    private(set) var loss: String?
 
     init(_ ledger: any LedgerOperator) { self.ledger = ledger }
 
@@ -41,7 +44,12 @@ struct LedgerSession {
     func callAsFunction<Answer>(
         changes: Bool = false, _ question: (any LedgerOperator) throws(LedgerError) -> Answer
     ) throws(CommandFailure) -> Answer {
-        do throws(LedgerError) { return try question(ledger) } catch { throw error.failure(ofChange: changes) }
+        do throws(LedgerError) {
+            return try question(ledger)
+        } catch {
+            if case .disconnected(let detail) = error { loss = PrintableText.singleLine(detail) }
+            throw error.failure(ofChange: changes)
+        }
     }
 }
 

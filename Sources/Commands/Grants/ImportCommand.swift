@@ -18,7 +18,8 @@ enum ImportCommand {
             docs/adoption.md describes. The whole file is checked first: with a fault in any line nothing is imported. A \
             trial compares each line with the ledger and with the lines before it: of two lines about one purchase the \
             first counts. A purchase that its user has already is counted and left as it is, so a call that was stopped \
-            may begin again. One that another user has is named, and left as it is. No event tells imported purchases. \
+            may begin again. Where the connection to the ledger was lost, it begins with the first line: the ledger may have \
+            lost what it had. One that another user has is named, and left as it is. No event tells imported purchases. \
             A user who claims one again gets a copy of its event, without items.
             """,
         MassChange.options + [fromLine, perSecond, file], run: run)
@@ -32,6 +33,7 @@ enum ImportCommand {
         var lines = 0
         // The line to go on from, once some are through.
         var next: Int?
+        var hasBegun = false
         var failure: CommandFailure?
         do throws(CommandFailure) {
             var progress = Progress(context)
@@ -39,6 +41,7 @@ enum ImportCommand {
             // The whole file is looked at before its first row is written.
             lines = try check(source, isTrial: note == nil, session, &found, &progress)
             if let note, found.faults == 0 {
+                hasBegun = true
                 let named = note.about("\(lines.of("line", "lines")) of \(source.name)")
                 try session { ledger throws(LedgerError) in try ledger.note(.importGrants, named) }
                 var pace = Pace(perSecond: perSecond, from: context.clock())
@@ -57,14 +60,24 @@ enum ImportCommand {
                 guard read == lines else { throw source.hasChanged }
             }
         } catch {
-            guard next != nil else { throw error }
             failure = error
+            if hasBegun, let loss = session.loss {
+                // No line is a place to go on from: those before it may be lost, also those of an earlier call.
+                next = nil
+                failure = CommandFailure(
+                    error.status,
+                    "the connection to the ledger was lost, and lines that were imported may be lost with it: import the "
+                        + "whole file again, which leaves those that are there: \(loss)")
+            } else if next == nil {
+                throw error
+            }
         }
         let isApplied = note != nil && found.faults == 0
-        let rest = failure == nil ? nil : next
+        let isCut = failure != nil
+        let rest = isCut ? next : nil
         try context.output(
             arguments.format(context).render(json: found.json(isApplied: isApplied, lines: lines, next: rest)) { _ in
-                found.text(isApplied: isApplied, isTrial: note == nil, lines: lines, next: rest)
+                found.text(isApplied: isApplied, isTrial: note == nil, lines: lines, isCut: isCut, next: rest)
             })
         if let failure { throw failure }
         guard found.isClean else { throw CommandFailure(.failed, found.failure(isApplied: isApplied)) }
@@ -237,15 +250,18 @@ private struct ImportFindings {
         name(grant.origin.offset, "the purchase is another user's, or another app's, by line \(line)")
     }
 
-    /// - Parameter next: The line to go on from; nil for an import that came to its end, and for a trial.
-    func text(isApplied: Bool, isTrial: Bool, lines: Int, next: Int?) -> String {
+    /// - Parameters:
+    ///   - isCut: Whether an import has not come to its end.
+    ///   - next: The line to go on from then; nil if there is none.
+    func text(isApplied: Bool, isTrial: Bool, lines: Int, isCut: Bool, next: Int?) -> String {
         var text = inOrder.map { "line \($0.line): \(PrintableText.singleLine($0.words))\n" }.joined()
         let more = faults + taken + later - named.count
         if more > 0 { text += "and \(more) more lines\n" }
         text += "\(lines.of("line", "lines")): "
         if isApplied {
             text += "\(new) imported, \(presentInWords), \(taken) of others"
-            text += next.map { "; the rest is not: go on with --from-line \($0)\n" } ?? "\n"
+            if isCut { text += "; the rest is not" }
+            text += next.map { ": go on with --from-line \($0)\n" } ?? "\n"
         } else if isTrial {
             text += "\(faults) faulty, \(new) new, \(presentInWords), \(taken) of others"
             text += faults == 0 ? "; --apply imports them\n" : "\n"

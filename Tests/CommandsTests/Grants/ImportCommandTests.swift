@@ -99,6 +99,27 @@ struct ImportCommandTests {
         #expect(rest.status == .done && rest.output == "100 lines: 100 imported, 0 there already, 0 of others\n")
     }
 
+    @Test("An import that lost its connection names no line to go on from: a standby may lack those before it")
+    func lostConnection() throws {
+        let run = try SampleRun()
+        let path = run.folder + "/former.jsonl"
+        let lines = (1...4_100).map { line($0).replacing("2024-", with: "2022-").replacing("17145", with: "16145") }
+        try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+        let advice =
+            "grantor: the connection to the ledger was lost, and lines that were imported may be lost with it: import "
+            + "the whole file again, which leaves those that are there: gone\n"
+        run.ledger.refuseImports(after: 1, .disconnected(detail: "gone"))
+        let lost = run("grants import \(path) \(Self.apply)")
+        #expect(lost.status == .failed && lost.errors == advice)
+        #expect(lost.output == "4100 lines: 4000 imported, 0 there already, 0 of others; the rest is not\n")
+        run.ledger.refuseImports(after: 0, .disconnected(detail: "gone"))
+        let json = run("grants import \(path) --from-line 4001 \(Self.apply) --json")
+        #expect(json.errors == advice && !json.output.contains("nextLine"))
+        // The session stands, and the ledger is the same.
+        run.ledger.refuseImports(after: 1, .unavailable(detail: "slow"))
+        #expect(run("grants import \(path) \(Self.apply)").output.contains("go on with --from-line 4001"))
+    }
+
     @Test("A trial judges each line by the lines before it, as the import does, however far apart they are")
     func twice() throws {
         let period = #""type":"nonConsumable","originalTransactionId":"1500""#

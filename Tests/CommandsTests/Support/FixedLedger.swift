@@ -22,6 +22,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let refusal = Mutex<(error: LedgerError, during: @Sendable () -> Void)?>(nil)
     private let changeRefusal = Mutex<LedgerError?>(nil)
     private let repairRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
+    private let importRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let actionQuestions = Mutex(0)
     private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
 
@@ -46,6 +47,9 @@ final class FixedLedger: LedgerOperator, Sendable {
     private func demandChange() throws(LedgerError) {
         if let error = changeRefusal.withLock({ $0 }) { throw error }
     }
+
+    /// After so many it takes no part of an import.
+    func refuseImports(after taken: Int, _ error: LedgerError) { importRefusal.withLock { $0 = (taken, error) } }
 
     /// After so many it takes no repair.
     func refuseRepairs(after taken: Int = 0, _ error: LedgerError) { repairRefusal.withLock { $0 = (taken, error) } }
@@ -268,7 +272,13 @@ extension FixedLedger {
 
     func events(_ query: DecidedQuery) throws(LedgerError) -> EventPage { EventPage([], of: query) }
 
-    func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] { grants.map { _ in .new } }
+    func add(imported grants: [Grant], isTrial: Bool) throws(LedgerError) -> [ImportResult] {
+        try importRefusal.withLock { (refusal) throws(LedgerError) in
+            if let refusal, refusal.taken == 0 { throw refusal.error }
+            refusal?.taken -= 1
+        }
+        return grants.map { _ in .new }
+    }
 
     func prune(
         _ places: ClosedRange<Int64>, before: Timestamp, isTrial: Bool
