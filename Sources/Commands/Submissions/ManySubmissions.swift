@@ -77,7 +77,9 @@ struct ManySubmissions {
         change: (any LedgerOperator, SubmissionKey) throws(LedgerError) -> Change
     ) throws(CommandFailure) {
         let now = context.now()
-        let keys = try arguments.ledger(context) { ledger throws(LedgerError) in try find(ledger, now: now) }
+        // One session for all: another one would not notice that a standby has taken the ledger's place meanwhile.
+        let session = try arguments.session(context)
+        let keys = try session { ledger throws(LedgerError) in try find(ledger, now: now) }
         let pace = try arguments[Self.perSecond]
         guard arguments[Self.apply], !keys.isEmpty else {
             try answer(arguments, context, Answer(found: keys.count, limit: limit, pace: pace), done)
@@ -91,8 +93,7 @@ struct ManySubmissions {
             let part = keys[start..<min(start + pace, keys.count)]
             context.pause(clock.pause(before: part.count, now: context.clock()))
             do throws(CommandFailure) {
-                // Another session each time: this may take hours, and a ledger may fail over meanwhile.
-                try arguments.ledger(context, changes: true) { ledger throws(LedgerError) in
+                try session(changes: true) { ledger throws(LedgerError) in
                     for key in part {
                         switch try change(ledger, key) {
                         case .changed: answer.changed = (answer.changed ?? 0) + 1
@@ -103,7 +104,11 @@ struct ManySubmissions {
             } catch {
                 progress.end()
                 try self.answer(arguments, context, answer, done)
-                throw error
+                guard let loss = session.loss else { throw error }
+                throw CommandFailure(
+                    error.status,
+                    "the connection to the ledger was lost: each of these may be \(done) or not, also the first ones; "
+                        + "call it again: \(loss)")
             }
             progress.show(Double(part.endIndex) / Double(keys.count), "\(part.endIndex) of \(Self.words(keys.count))")
         }

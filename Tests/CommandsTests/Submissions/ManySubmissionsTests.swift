@@ -1,6 +1,7 @@
 import CommandParser
 import Contract
 import Ledger
+import Synchronization
 import Testing
 
 @testable import Commands
@@ -89,6 +90,23 @@ struct ManySubmissionsTests {
             grantor("submissions abandon \(cause) \(note) --apply").output
                 == "1 of 2 submissions given up, 1 left as they are.\n")
         #expect(changes == ["abandon com.example.game/h-1 by anna: mended"])
+    }
+
+    @Test("All are changed in one session, which knows the ledger again, and its loss casts doubt on each of them")
+    func lostConnection() throws {
+        let openings = Mutex(0)
+        var grantor = grantor
+        grantor.open = { () throws(LedgerError) in openings.withLock { $0 += 1 } }
+        grantor.ledger.hold(45)
+        #expect(grantor("submissions retry --state held \(note) --apply").output == "45 of 45 submissions made due.\n")
+        #expect(openings.withLock { $0 } == 1)
+        grantor.ledger.refuseChanges(after: 30, .disconnected(detail: "gone"))
+        let lost = grantor("submissions retry --state held \(note) --apply")
+        #expect(lost.status == .failed && lost.output == "30 of 45 submissions made due.\n")
+        #expect(
+            lost.errors
+                == "grantor: the connection to the ledger was lost: each of these may be made due or not, also the first "
+                + "ones; call it again: gone\n")
     }
 
     @Test("Scripts get the numbers")

@@ -201,7 +201,6 @@ struct SubmissionsCommandTests {
         "A change without an answer is told as one that may be done",
         arguments: [
             "submissions retry retrying --app com.example.game", "submissions abandon held --app com.example.game",
-            "submissions abandon --app com.example.game --apply",
         ])
     func lostAnswer(line: String) {
         grantor.ledger.refuseChanges(.disconnected(detail: "gone"))

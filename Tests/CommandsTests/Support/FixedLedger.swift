@@ -20,7 +20,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let owner: ConsumerGroup?
     private let erased = Mutex<[ErasureResult]>([])
     private let refusal = Mutex<(error: LedgerError, during: @Sendable () -> Void)?>(nil)
-    private let changeRefusal = Mutex<LedgerError?>(nil)
+    private let changeRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let repairRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let importRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let actionQuestions = Mutex(0)
@@ -41,11 +41,14 @@ final class FixedLedger: LedgerOperator, Sendable {
         throw refusal.error
     }
 
-    /// From now on it answers no order to retry, give up or pass.
-    func refuseChanges(_ error: LedgerError) { changeRefusal.withLock { $0 = error } }
+    /// After so many it answers no order to retry, give up or pass.
+    func refuseChanges(after taken: Int = 0, _ error: LedgerError) { changeRefusal.withLock { $0 = (taken, error) } }
 
     private func demandChange() throws(LedgerError) {
-        if let error = changeRefusal.withLock({ $0 }) { throw error }
+        try changeRefusal.withLock { (refusal) throws(LedgerError) in
+            if let refusal, refusal.taken == 0 { throw refusal.error }
+            refusal?.taken -= 1
+        }
     }
 
     /// After so many it takes no part of an import.
