@@ -191,12 +191,14 @@ extension OperatorNote {
 
 extension Decision {
     /// The decision that a row of `retries` was taken for by a person who gives it up.
-    public static func abandoning(_ due: DueRetry, _ note: OperatorNote) -> Decision {
+    /// - Parameter now: The ledger's clock. An audit looks at rows from its checkpoint on, and the command may have begun
+    ///   long before.
+    public static func abandoning(_ due: DueRetry, _ note: OperatorNote, now: Timestamp) -> Decision {
         let rejection = Rejection(.abandonedByOperator, note.reason, transactionID: due.submission.claim.transactionID)
         return Decision(
             subject: .submission(due.submission), source: .row(due.lease), content: .fail(rejection),
-            attempts: due.attempts, decidedAt: note.at, owesCall: false, tellsWaiting: false, repeats: .publish,
-            doubtsNothingNew: false)
+            attempts: due.attempts, decidedAt: max(note.at, now), owesCall: false, tellsWaiting: false,
+            repeats: .publish, doubtsNothingNew: false)
     }
 }
 

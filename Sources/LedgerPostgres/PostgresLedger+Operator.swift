@@ -157,7 +157,7 @@ extension PostgresLedger: LedgerOperator {
             var outcomes: [Outcome] = []
             // Taken even from other leases; results under these are dropped.
             for due in try connection.retries.takeAll(of: key, now: now) {
-                var planner = BatchPlanner([.abandoning(due, note)])
+                var planner = BatchPlanner([.abandoning(due, note, now: now)])
                 _ = planner.readAnswers(try connection.answers.found(of: planner.submissions))
                 let own = try connection.grants.found(of: [key])
                 let held = try connection.grants.holders(planner.questions.holders)

@@ -134,7 +134,7 @@ extension SQLiteLedger: LedgerOperator {
             for row in try database.retries.rows(of: key) {
                 // Taken even from another lease; a result under the former lease is dropped.
                 let due = try database.retries.lease(row, now: now)
-                var planner = BatchPlanner([.abandoning(due, note)])
+                var planner = BatchPlanner([.abandoning(due, note, now: now)])
                 _ = planner.readAnswers(try database.answers.found(of: planner.submissions))
                 let own = try database.grants.found(of: [key])
                 let held = try database.grants.holders(planner.questions.holders)

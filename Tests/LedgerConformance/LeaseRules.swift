@@ -225,6 +225,19 @@ extension LedgerConformance {
                 try subject.write(Samples.grant(fresh(7, id: "s2"), Samples.purchase("1")))[0].outcome,
                 .granted(created: 1), "a new id")
         },
+        ConformanceRule("A submission that is given up fails at that moment, not at the command's start") { subject in
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("s1", offset: 1)))
+            try subject.write(Samples.wait(Samples.submission("s2", offset: 2)))
+            subject.setClock(Samples.later(3_600_000))
+            for (id, at) in [("s1", Samples.noon), ("s2", Samples.later(3_700_000))] as [(SubmissionID, Timestamp)] {
+                let note = OperatorNote(actor: "kim", reason: "Old.", at: at)
+                _ = try subject.ledger.abandon(Samples.key(id), note)
+            }
+            try expect(
+                try subject.ledger.submissions(SubmissionQuery(state: .failed)).map(\.decidedAt),
+                [Samples.later(3_700_000), Samples.later(3_600_000)], "moments")
+        },
         ConformanceRule("What has a grant is not failed by giving it up") { subject in
             try subject.own()
             try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))

@@ -215,7 +215,7 @@ extension ModelConnection: LedgerOperator {
         for row in waiting(key) {
             guard let stored = model.tables.retries[row.key] else { continue }
             let due = lease(row.key, stored)
-            var planner = BatchPlanner([.abandoning(due, note)])
+            var planner = BatchPlanner([.abandoning(due, note, now: model.now)])
             _ = planner.readAnswers(FoundAnswers(known: model.tables.answers[key].map { [$0.answer] } ?? []))
             let held = model.tables.holders(planner.questions.holders)
             let told = planner.conclude(
