@@ -69,11 +69,13 @@ public protocol LedgerOperator: AnyObject {
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int?
 
     /// Deletes the rows of a submission from `retries` and fails it. If its user has a grant of it, the grant's event
-    /// is published again instead. Events go to the outbox. An attempt that is under way comes too late. If a row in
-    /// the way is a later version's, nothing changes.
-    /// - Returns: The outcome of each row; empty if nothing of the submission waits. It is `.held` alone if nothing
-    ///   changes.
-    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
+    /// is published again instead. Events go to the outbox. An attempt that is under way comes too late.
+    /// - Parameter mayEnd: Whether a row may go. It is asked once nobody else can take the row or change it.
+    /// - Returns: The outcome of each row; empty if nothing of the submission waits. Nil if one of its rows may not go:
+    ///   nothing changes. If a row in the way is a later version's, nothing changes, either: it is `.held` alone.
+    func abandon(
+        _ key: SubmissionKey, _ note: OperatorNote, where mayEnd: (RetryRow) -> Bool
+    ) throws(LedgerError) -> [Outcome]?
 
     /// A page of a table in the order of its sequence, which an audit reads from end to end.
     /// - Parameter after: The sequence of the last row of the page before; `Int64.min` before the first.

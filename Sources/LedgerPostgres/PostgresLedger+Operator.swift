@@ -152,11 +152,15 @@ extension PostgresLedger: LedgerOperator {
         }
     }
 
-    public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
-        try write(keeps: { !$0.contains(where: \.isHeld) }) { (now) throws(PostgresFailure) in
+    public func abandon(
+        _ key: SubmissionKey, _ note: OperatorNote, where mayEnd: (RetryRow) -> Bool
+    ) throws(LedgerError) -> [Outcome]? {
+        try write(keeps: { !($0?.contains(where: \.isHeld) ?? false) }) { (now) throws(PostgresFailure) in
+            let rows = try connection.retries.locked(of: key)
+            guard rows.allSatisfy(mayEnd) else { return nil }
             var outcomes: [Outcome] = []
             // Taken even from other leases; results under these are dropped.
-            for due in try connection.retries.takeAll(of: key, now: now) {
+            for due in try connection.retries.take(rows, now: now) {
                 var planner = BatchPlanner([.abandoning(due, note, now: now)])
                 _ = planner.readAnswers(try connection.answers.found(of: planner.submissions))
                 let own = try connection.grants.found(of: [key])

@@ -128,10 +128,14 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
-        try write(keeps: { !$0.contains(where: \.isHeld) }) { (now) throws(StoreError) in
+    public func abandon(
+        _ key: SubmissionKey, _ note: OperatorNote, where mayEnd: (RetryRow) -> Bool
+    ) throws(LedgerError) -> [Outcome]? {
+        try write(keeps: { !($0?.contains(where: \.isHeld) ?? false) }) { (now) throws(StoreError) in
+            let rows = try database.retries.rows(of: key)
+            guard rows.allSatisfy(mayEnd) else { return nil }
             var outcomes: [Outcome] = []
-            for row in try database.retries.rows(of: key) {
+            for row in rows {
                 // Taken even from another lease; a result under the former lease is dropped.
                 let due = try database.retries.lease(row, now: now)
                 var planner = BatchPlanner([.abandoning(due, note, now: now)])

@@ -238,6 +238,31 @@ extension LedgerConformance {
                 try subject.ledger.submissions(SubmissionQuery(state: .failed)).map(\.decidedAt),
                 [Samples.later(3_700_000), Samples.later(3_600_000)], "moments")
         },
+        ConformanceRule("A submission with a row that may not go is not given up, and all of it stays") { subject in
+            try subject.own()
+            let held = Samples.submission("s1", offset: 1)
+            try subject.write(Samples.hold(held, "1"))
+            let (key, note) = (Samples.key("s1"), OperatorNote(actor: "kim", reason: "Old.", at: Samples.noon))
+            func give(up isHeld: Bool) throws -> [Outcome]? {
+                let before = try subject.ledger.submission(key)
+                let outcomes = try subject.other.abandon(key, note) { row in
+                    row.entry.cause == .held(.accountTokenMissing) && !row.isLeased
+                }
+                if !isHeld {
+                    try expect(try subject.ledger.submission(key), before, "its rows")
+                    try expect(try subject.ledger.actions(on: key).count, 0, "actions")
+                }
+                return outcomes
+            }
+            let lease = try subject.takeOne(nil).lease
+            try expect(try give(up: false), nil, "while a worker is at it")
+            try subject.ledger.giveBack(retries: [lease], outbox: [])
+            let other = Samples.submission("s1", offset: 2, receipt: "b3RoZXI=")
+            try subject.write(Samples.wait(other, delay: 0))
+            try expect(try give(up: false), nil, "beside a row that is retrying")
+            try subject.write(Samples.fail(other, lease: try subject.takeOne().lease))
+            try expect(try give(up: true), [.failed(reason: "receipt_not_authentic")], "held alone")
+        },
         ConformanceRule("What has a grant is not failed by giving it up") { subject in
             try subject.own()
             try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))

@@ -61,6 +61,13 @@ func expect(_ holds: Bool, _ what: String, line: Int = #line) throws(Violation) 
     throw Violation(description: "\(what) (line \(line))")
 }
 
+extension LedgerOperator {
+    /// Gives a submission up, whatever its rows wait for, also while a worker is at it.
+    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+        try abandon(key, note) { _ in true } ?? []
+    }
+}
+
 extension ConformanceSubject {
     /// Takes the sample partition over, under a generation.
     @discardableResult

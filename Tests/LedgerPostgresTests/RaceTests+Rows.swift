@@ -19,6 +19,22 @@ extension RaceTests {
         #expect(try ledger.grants(GrantQuery()).isEmpty)
     }
 
+    @Test("A submission that a worker takes while it is given up stays the worker's")
+    func takenWhileGivenUp() throws {
+        let submission = Samples.submission("s1")
+        _ = try ledger.write([Samples.hold(submission, "1")])
+        let key = submission.claimant.submissionKey
+        let note = OperatorNote(actor: "kim", reason: "Old.", at: Samples.noon)
+        let taking = """
+            UPDATE retries SET lease = nextval('lease_numbers'), takings = takings + 1, leased_until = 9000000000000,
+                due_at = 9000000000000
+            """
+        let outcomes = try call(while: [taking], then: "COMMIT") { try $0.abandon(key, note) { !$0.isLeased } }
+        #expect(outcomes == nil)
+        #expect(try ledger.submission(key).waiting.map(\.isLeased) == [true])
+        #expect(try ledger.actions(on: key).isEmpty)
+    }
+
     @Test("Rows that another session is about to take are left to it, and nobody waits for them")
     func skipped() throws {
         // Nothing waits here, so the limit ends only what must not be.

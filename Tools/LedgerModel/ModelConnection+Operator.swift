@@ -210,9 +210,13 @@ extension ModelConnection: LedgerOperator {
         return rows.isEmpty ? nil : free.count
     }
 
-    public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+    public func abandon(
+        _ key: SubmissionKey, _ note: OperatorNote, where mayEnd: (RetryRow) -> Bool
+    ) throws(LedgerError) -> [Outcome]? {
+        let rows = waiting(key)
+        guard rows.allSatisfy(mayEnd) else { return nil }
         var outcomes: [Outcome] = []
-        for row in waiting(key) {
+        for row in rows {
             guard let stored = model.tables.retries[row.key] else { continue }
             let due = lease(row.key, stored)
             var planner = BatchPlanner([.abandoning(due, note, now: model.now)])

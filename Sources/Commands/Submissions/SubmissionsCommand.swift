@@ -314,10 +314,9 @@ extension LedgerOperator {
     fileprivate func abandonIfHeld(
         _ key: SubmissionKey, for cause: String?, _ note: OperatorNote
     ) throws(LedgerError) -> [Outcome]? {
-        let isHeld = try submission(key).waiting.allSatisfy { row in
+        try abandon(key, note) { row in
             row.entry.cause.endpoint == nil && !row.isLeased && (cause ?? row.entry.cause.word) == row.entry.cause.word
         }
-        return isHeld ? try abandon(key, note) : nil
     }
 
     /// Most apps in which one submission id is looked for.

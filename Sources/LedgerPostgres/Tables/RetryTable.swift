@@ -127,17 +127,30 @@ struct RetryTable {
         }.first
     }
 
-    /// Takes all rows of a submission that this version can read, even from other leases.
-    func takeAll(of key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> [DueRetry] {
-        try lease(
+    /// All rows of a submission that this version can read, without their evidence, in the order in which they came.
+    /// Until the transaction's end nobody else can take or change them.
+    func locked(of key: SubmissionKey) throws(PostgresFailure) -> [RetryRow] {
+        let statement = PostgresStatement(
             """
-            \(Self.leasing)
-            WHERE \(HashedIndex.condition("submission_id", "$2::text")) AND app = $3::text AND \(RetryColumns.isKnown)
-            RETURNING sequence, lease, takings, sequence
-            """, now: now
-        ) {
-            $0.submission(key)
+            \(RetryColumns.outline)
+            WHERE \(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text AND \(RetryColumns.isKnown)
+            ORDER BY digest FOR UPDATE OF retries
+            """
+        ) { $0.submission(key) }
+        return try connection.run(statement).rows
+            .sorted { $0.integer(RetryColumns.sequence.index) < $1.integer(RetryColumns.sequence.index) }
+            .compactMap { RetryColumns.row($0) }
+    }
+
+    /// Takes rows that are ``locked(of:)``, even from other leases.
+    func take(_ rows: [RetryRow], now: Timestamp) throws(PostgresFailure) -> [DueRetry] {
+        var taken: [DueRetry] = []
+        for row in rows {
+            taken += try lease(
+                "\(Self.leasing) WHERE digest = $2::bytea RETURNING sequence, lease, takings, sequence", now: now
+            ) { $0.blob(row.key.bytes) }
         }
+        return taken
     }
 
     /// Takes rows, even from other leases; the first parameter is when the lease ends.

@@ -192,7 +192,7 @@ struct SubmissionsCommandTests {
         let asked = grantor.ledger.questions.count
         let retrying = grantor("submissions abandon retrying \(options)")
         #expect(retrying.status == .failed && retrying.errors.contains("is retrying, not held"))
-        #expect(grantor.ledger.questions.dropFirst(asked) == ["submission com.example.game/retrying"])
+        #expect(grantor.ledger.questions.count == asked)
         #expect(
             grantor("submissions abandon gone \(options)").errors == "grantor: nothing of submission \"gone\" waits\n")
     }

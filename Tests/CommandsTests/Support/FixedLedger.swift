@@ -96,14 +96,17 @@ final class FixedLedger: LedgerOperator, Sendable {
     private func record(of key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         note("submission \(key.bundleID)/\(key.submissionID)")
         try demandAnswer()
-        guard key.bundleID == "com.example.game" else { return Self.record() }
-        switch key.submissionID {
-        case "granted": return Self.record(grants: [Self.grant()])
-        case "failed": return Self.record(answer: .failed(Self.failure))
-        case "retrying": return Self.record(waiting: [Self.waiting])
-        case "held", "heldAndGranted", "h-2": return Self.record(waiting: [Self.held])
-        case "later": return SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 1)
-        default: return Self.record()
+        return key.bundleID == "com.example.game" ? Self.record(of: key.submissionID) : Self.record()
+    }
+
+    private static func record(of id: SubmissionID) -> SubmissionRecord {
+        switch id {
+        case "granted": record(grants: [grant()])
+        case "failed": record(answer: .failed(failure))
+        case "retrying": record(waiting: [waiting])
+        case "held", "heldAndGranted", "h-2": record(waiting: [held])
+        case "later": SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 1)
+        default: record()
         }
     }
 
@@ -235,8 +238,11 @@ final class FixedLedger: LedgerOperator, Sendable {
         return key.submissionID == "retrying" || key.submissionID.rawValue.hasPrefix("h-") ? 1 : nil
     }
 
-    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+    func abandon(
+        _ key: SubmissionKey, _ note: OperatorNote, where mayEnd: (RetryRow) -> Bool
+    ) throws(LedgerError) -> [Outcome]? {
         try demandChange()
+        guard Self.record(of: key.submissionID).waiting.allSatisfy(mayEnd) else { return nil }
         self.note("abandon \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
         switch key.submissionID {
         case "held", "h-1", "h-2": return [.failed(reason: "abandoned_by_operator")]

@@ -349,7 +349,8 @@ extension World {
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
         let note = OperatorNote(
             actor: "somebody", reason: "asked to", at: Timestamp(milliseconds: Self.wallStart + milliseconds))
-        if (try? connection.abandon(submission.claimant.submissionKey, note)) != nil {
+        // Also what is retrying or under way, which no command gives up: operators have the last word all the same.
+        if (try? connection.abandon(submission.claimant.submissionKey, note, where: { _ in true })) != nil {
             witness.abandoned(submission.claimant.submissionKey, at: milliseconds)
         }
     }
