@@ -6,6 +6,9 @@ public protocol LedgerOperator: AnyObject {
     /// As ``LedgerConnection/identity()``.
     func identity() throws(LedgerError) -> String
 
+    /// As ``LedgerConnection/clockLead``.
+    var clockLead: Int64 { get }
+
     /// The group that the ledger belongs to; nil before its first worker.
     func group() throws(LedgerError) -> ConsumerGroup?
 
@@ -159,6 +162,14 @@ extension LedgerOperator {
     /// Everything that the ledger has of one submission.
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         try records(of: [key]).first ?? SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0)
+    }
+
+    /// This host's moment, or the ledger's if that is earlier. What has the ledger's time looks old to a clock that is
+    /// ahead.
+    public func earlier(_ now: Timestamp) throws(LedgerError) -> Timestamp {
+        // A call, by which the clocks are compared.
+        _ = try identity()
+        return min(now, now.advanced(by: .milliseconds(clockLead)))
     }
 
     /// Looks for a word among the ids of all apps.

@@ -47,7 +47,8 @@ struct ManySubmissions {
 
     /// The submissions that are there now, each once, the latest first.
     func find(_ ledger: any LedgerOperator, now: Timestamp) throws(LedgerError) -> [SubmissionKey] {
-        let latest = age.map { now.advanced(by: .zero - $0) }
+        var latest: Timestamp?
+        if let age { latest = try ledger.earlier(now).advanced(by: .zero - age) }
         var keys: [SubmissionKey] = []
         var known: Set<SubmissionKey> = []
         for state in states {

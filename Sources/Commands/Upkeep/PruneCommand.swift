@@ -21,11 +21,11 @@ enum PruneCommand {
 
     private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let age = try arguments[olderThan]
-        let before = context.now().advanced(by: Duration.zero - age)
         let (note, perSecond) = (try MassChange.apply.note(arguments, context), try arguments[perSecond])
         let session = try arguments.session(context)
-        let places = try session { ledger throws(LedgerError) in
-            try ledger.places(of: .answers, from: nil, to: before)
+        let (before, places) = try session { ledger throws(LedgerError) in
+            let before = try ledger.earlier(context.now()).advanced(by: Duration.zero - age)
+            return (before, try ledger.places(of: .answers, from: nil, to: before))
         }
         if let note {
             try session { ledger throws(LedgerError) in try ledger.note(.prune, note.pruning(before: before)) }

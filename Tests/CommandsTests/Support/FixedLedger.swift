@@ -23,6 +23,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     private let changeRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let repairRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
     private let importRefusal = Mutex<(taken: Int, error: LedgerError)?>(nil)
+    private let lead = Mutex<Int64>(0)
     private let actionQuestions = Mutex(0)
     private let audited = Mutex<[AuditedTable: [AuditedRow]]>([:])
 
@@ -68,6 +69,11 @@ final class FixedLedger: LedgerOperator, Sendable {
         note("migrate")
         return questions == ["migrate"] ? (0, 2) : (2, 2)
     }
+
+    /// Its clock is ahead of the host's from now on, or behind.
+    func setClockLead(_ milliseconds: Int64) { lead.withLock { $0 = milliseconds } }
+
+    var clockLead: Int64 { lead.withLock { $0 } }
 
     func identity() throws(LedgerError) -> String { Self.id }
 

@@ -66,6 +66,15 @@ struct PruneCommandTests {
         #expect(rest.contains("\"answers\" : 3") && !rest.contains("isComplete"))
     }
 
+    @Test(
+        "An answer's age counts by the host's clock or the ledger's, whichever is behind",
+        arguments: [(-3_600_000, "2023-11-05T21:13:20.000Z"), (3_600_000, "2023-11-05T22:13:20.000Z")])
+    func clocks(lead: Int64, before: String) throws {
+        let run = try SampleRun()
+        run.ledger.setClockLead(lead)
+        #expect(run("prune --older-than 9d --json").output.contains("\"before\" : \"\(before)\""))
+    }
+
     @Test("No answer goes that records under way may ask for", arguments: ["0d", "23h", "-1d", "forever"])
     func tooYoung(age: String) {
         #expect(grantor("prune --older-than \(age)").status == .usage)
