@@ -6,7 +6,7 @@ enum GrantsCommand {
     private static let transaction = Parameter<TransactionID?>.argument(
         "transaction", .id(), help: "Only those of this transaction or original transaction.")
     private static let order = Parameter<OrderID?>.option(
-        "order", .id(), help: "Only those of this order; without --user or --app every grant is read."
+        "order", .id(), help: "Only those of this order."
     ).takingHyphens()
 
     static let command = Command<CommandContext>(

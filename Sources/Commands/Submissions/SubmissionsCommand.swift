@@ -163,7 +163,7 @@ enum SubmissionsCommand {
                 .failed,
                 "a worker is at submission \"\(name)\": nothing was changed; call again if it waits after that")
         }
-        let text = "Submission \(name) is due now; a worker takes it within a minute.\n"
+        let text = "Submission \(name) is due now. It waits on while no worker lives, or its endpoint is away.\n"
         try context.output(arguments.format(context).render(json: Self.json(key, ["due": .count(count)])) { _ in text })
     }
 

@@ -150,7 +150,7 @@ struct SubmissionsCommandTests {
         let options = "--app com.example.game --actor anna --reason mended"
         #expect(
             grantor("submissions retry retrying \(options)").output
-                == "Submission retrying is due now; a worker takes it within a minute.\n")
+                == "Submission retrying is due now. It waits on while no worker lives, or its endpoint is away.\n")
         #expect(
             grantor("submissions retry gone \(options)").errors
                 == "grantor: nothing of submission \"gone\" waits\n")
