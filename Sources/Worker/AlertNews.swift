@@ -113,7 +113,10 @@ struct AlertNews {
                 ["full_seconds": .seconds(after)])
         case .eventsNotTaken(let topic, let cause):
             self.init(
-                .eventsNotTaken, .error, "Kafka does not take events for a topic; they are owed in the outbox",
+                .eventsNotTaken, .error,
+                topic == .quarantined
+                    ? "Kafka does not take quarantined records; they wait, and reading stops at the in-flight limit"
+                    : "Kafka does not take events for a topic; they are owed in the outbox",
                 ["topic": Self.name(topic, topics), "cause": .text(cause)])
         case .eventsTaken(let topic, let after):
             self.init(

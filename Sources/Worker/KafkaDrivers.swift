@@ -120,7 +120,7 @@ final class EventProducer {
         // The broker takes too little, so the event counts as timed out.
         case .full: ended.append(PublishReport(token: task.token, result: .failed))
         case .refused(let refusal):
-            ended.append(PublishReport(token: task.token, result: .failed, cause: cause(refusal)))
+            ended.append(PublishReport(token: task.token, result: result(refusal), cause: cause(refusal)))
         }
     }
 
@@ -149,11 +149,15 @@ final class EventProducer {
             switch report.result {
             case .acknowledged: reports.append(PublishReport(token: token, result: .acknowledged))
             case .failed(let refusal):
-                reports.append(PublishReport(token: token, result: .failed, cause: cause(refusal)))
+                reports.append(PublishReport(token: token, result: result(refusal), cause: cause(refusal)))
             }
         }
         reports.append(contentsOf: ended)
         ended.removeAll(keepingCapacity: true)
+    }
+
+    private func result(_ refusal: KafkaRefusal) -> PublishReport.Result {
+        refusal == .tooLarge ? .tooLarge : .failed
     }
 
     private func cause(_ refusal: KafkaRefusal) -> String? {

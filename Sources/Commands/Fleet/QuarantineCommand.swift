@@ -99,8 +99,8 @@ enum QuarantineCommand {
     private static func noValue(_ stub: QuarantinedRecord) -> CommandFailure {
         CommandFailure(
             .failed,
-            "record \(stub.place.text) has no value: it was too large for the topic, and stands at \(stub.origin) for "
-                + "as long as Kafka keeps it")
+            "record \(stub.place.text) has no value: it stands for a record that could not be written here, which is at "
+                + "\(stub.origin) for as long as Kafka keeps it")
     }
 
     private static func resubmit(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {

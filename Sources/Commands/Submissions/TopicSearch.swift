@@ -35,6 +35,8 @@ struct TopicSearch: Sendable {
     private(set) var failures: [KafkaError] = []
     /// Records that were looked at.
     private var (unfinished, quarantined) = (0, 0)
+    /// Quarantined records are without key and value: no word stands in them.
+    private var hasStubs = false
     /// Offsets of either topic that were not.
     private var leftOut: Int64 = 0
 
@@ -67,8 +69,9 @@ struct TopicSearch: Sendable {
         do throws(KafkaError) {
             leftOut += try quarantine.latest(Self.mostOfPartition) { record in
                 quarantined += 1
-                guard word.stands(in: record) else { return }
                 let shown = QuarantinedRecord(record)
+                if shown.isStub { hasStubs = true }
+                guard word.stands(in: record) else { return }
                 hits.append(
                     Hit(
                         place: record.origin, at: shown.at, submission: word.submission(in: record),
@@ -113,10 +116,9 @@ struct TopicSearch: Sendable {
     /// The end of a look without hits, of topics that could all be looked through.
     var nothing: String {
         let looked = "\(unfinished) unread and \(quarantined) quarantined records were looked through"
-        let end =
-            leftOut > 0
-            ? "more of them are there"
-            : "it was never submitted, or under another id, or its answer was pruned or erased"
+        guard leftOut == 0 else { return "\(looked): more of them are there" }
+        let stub = hasStubs ? "it may be one of the stubs that grantor quarantine list shows, or " : ""
+        let end = stub + "it was never submitted, or under another id, or its answer was pruned or erased"
         return "\(looked): \(end)"
     }
 }

@@ -100,7 +100,7 @@ public struct WorkerCore: ~Copyable {
         routeSignals()
         continueMarked()
         submissions.advanceDelays(&turn)
-        publisher.republish(&turn)
+        for token in publisher.republish(in: submissions.flights, &turn) { publishingEnded(.left(token)) }
         submissions.advanceGates(mayAsk: stop.mayCall, &turn)
         routeSignals()
         makeLedgerCalls()
@@ -201,6 +201,7 @@ public struct WorkerCore: ~Copyable {
         switch ending {
         case .acknowledged(let token): submissions.published(token, &turn)
         case .untaken(let token, let entry): if submissions.owe(token, &turn) { publisher.owe(token, entry) }
+        case .left(let token): if submissions.flights.contains(token) { submissions.leave(token, &turn) }
         case .ofRow(let row, let result): outbox.published(row, result, &turn)
         }
     }

@@ -77,6 +77,8 @@ public struct PublishReport: Sendable {
         case acknowledged
         /// The broker did not acknowledge it in ten seconds, or refuses it. It may be on the topic all the same.
         case failed
+        /// The topic or the broker refuses it for its size, and always will.
+        case tooLarge
     }
 
     public let token: PublishToken

@@ -146,7 +146,7 @@ struct Outbox: ~Copyable {
         guard rows.contains(row) else { return }
         switch result {
         case .acknowledged: finish(row, .published(rows[row].lease), &turn)
-        case .failed:
+        case .failed, .tooLarge:
             let pause = OutboxWork.backoff.delay(afterFailures: rows[row].attempts + 1, using: &turn.generator)
             postpone(row, after: .failed, pause, &turn)
         }

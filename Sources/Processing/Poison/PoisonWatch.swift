@@ -139,15 +139,17 @@ struct PoisonWatch: Sendable {
     mutating func advance(mayBegin: Bool, in flights: Flights, mayComeBack: (SubmissionToken) -> Bool) -> Step {
         if isUnmarking { return .wait }
         let last = marked
+        // It is read again if the worker ends before its topic has it, so its count stays until the offset passes it.
+        let isPoison = last != nil && last?.offset == offset
         if let last {
             if flights.isInCheck(last.token) { return .wait }
-            survivor = last.offset
+            if !isPoison { survivor = last.offset }
         }
         let next = mayBegin ? nextSuspect(in: flights) : nil
         guard last != nil || next != nil else { return mayBegin && waiting.first != nil ? .release : .wait }
         marked = next
         isUnmarking = next == nil
-        return .mark(ended: last.flatMap { mayComeBack($0.token) ? nil : $0.offset }, begins: next)
+        return .mark(ended: last.flatMap { isPoison || mayComeBack($0.token) ? nil : $0.offset }, begins: next)
     }
 
     /// A record that needs another check, or the next of the records that are checked one by one.

@@ -9,6 +9,8 @@ struct Publisher: ~Copyable {
         case acknowledged(SubmissionToken)
         /// The broker did not take it in time, or refuses it: it is to be owed.
         case untaken(SubmissionToken, OutboxEntry)
+        /// The worker stops while it waits for its topic. The next owner reads its record again.
+        case left(SubmissionToken)
         case ofRow(OutboxToken, PublishReport.Result)
     }
 
@@ -17,7 +19,7 @@ struct Publisher: ~Copyable {
     /// Most events that one call to the ledger owes; the others are next.
     private let owedPerCall: Int
     private var events: Slab<EventFlight, EventInFlight>
-    /// Events that are produced again, because neither the broker nor the outbox takes them.
+    /// Events that are produced again. Neither the broker nor the outbox takes them, or they are quarantined records.
     private var republishing = DelayQueue<PublishToken>()
     private var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
     /// Topics' refusals by their causes, which are few: errors of Kafka's and their remedies. Where a topic takes some
@@ -48,11 +50,22 @@ struct Publisher: ~Copyable {
         turn.actions.publishes.append(PublishTask(token: token, event: event))
     }
 
-    mutating func republish(_ turn: inout Turn) {
+    /// Produces events again whose pause is over. If the partition of one is gone, its next owner publishes it.
+    /// - Returns: the submissions that leave for that.
+    mutating func republish(in flights: Flights, _ turn: inout Turn) -> [SubmissionToken] {
+        var leaving: [SubmissionToken] = []
         while let token = republishing.popDue(at: turn.now) {
             guard events.contains(token) else { continue }
-            turn.actions.publishes.append(PublishTask(token: token, event: events[token].event))
+            if case .submission(let submission) = events[token].owner,
+                !flights.contains(submission) || flights[submission].isOrphan
+            {
+                events.remove(token)
+                leaving.append(submission)
+            } else {
+                turn.actions.publishes.append(PublishTask(token: token, event: events[token].event))
+            }
         }
+        return leaving
     }
 
     /// The broker has an event, or does not take it.
@@ -62,7 +75,9 @@ struct Publisher: ~Copyable {
         let token = report.token
         guard events.contains(token) else { return nil }
         let topic = events[token].event.topic
-        if let cause = report.cause, !hasStub(token) { refused(topic, cause, &turn) }
+        // A stub follows a record that is too large. If the topic does not take that either, it is told then.
+        let waitsForTopic = isQuarantine(token) && report.result != .tooLarge
+        if let cause = report.cause, !isQuarantine(token) || waitsForTopic { refused(topic, cause, &turn) }
         if report.result == .acknowledged { taken(topic, &turn) }
         switch (events[token].owner, report.result) {
         case (.outbox(let row), let result):
@@ -71,13 +86,13 @@ struct Publisher: ~Copyable {
         case (.submission(let submission), .acknowledged):
             events.remove(token)
             return .acknowledged(submission)
-        case (.submission(let submission), .failed):
+        case (.submission(let submission), .failed), (.submission(let submission), .tooLarge):
             if isOutboxFull, topic == .pending {
                 // That it waits is still in `retries`, and no reading stops for it.
                 events.remove(token)
                 return .acknowledged(submission)
             }
-            guard !isOutboxFull else {
+            guard !isOutboxFull, !waitsForTopic else {
                 republishing.insert(token, due: turn.now + Self.republishPause)
                 return nil
             }
@@ -85,9 +100,9 @@ struct Publisher: ~Copyable {
         }
     }
 
-    /// Whether an event is a whole record for the quarantine topic. Whatever size a producer sends, a stub follows that
-    /// the topic takes; a topic that takes no stub either is told then.
-    private func hasStub(_ token: PublishToken) -> Bool {
+    /// Whether an event quarantines its submission's record. The outbox has only a stub for it, by which nobody finds
+    /// the record, so it waits for its topic as long as its size is no obstacle.
+    private func isQuarantine(_ token: PublishToken) -> Bool {
         if case .submission = events[token].owner { events[token].event.topic == .quarantined } else { false }
     }
 
@@ -122,6 +137,10 @@ struct Publisher: ~Copyable {
     mutating func giveUp() -> [Ending] {
         events.tokens.compactMap { token in
             guard case .submission(let submission) = events[token].owner else { return nil }
+            guard !isQuarantine(token) else {
+                events.remove(token)
+                return .left(submission)
+            }
             return untaken(token, submission)
         }
     }

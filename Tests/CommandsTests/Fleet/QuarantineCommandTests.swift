@@ -96,7 +96,8 @@ struct QuarantineCommandTests {
     @Test("A stub has nothing to submit, and says where the record is")
     func stub() {
         let result = grantor("quarantine resubmit 1/41 \(note)")
-        #expect(result.status == .failed && result.errors.contains("stands at receipts.submitted/5/173"))
+        #expect(result.status == .failed && result.errors.contains("which is at receipts.submitted/5/173"))
+        #expect(!result.errors.contains("large"), "it may also be one that an operator passed")
         #expect(grantor.sender.records.isEmpty && grantor.ledger.questions.isEmpty)
     }
 

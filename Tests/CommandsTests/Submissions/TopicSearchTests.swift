@@ -154,7 +154,7 @@ struct TopicSearchTests {
         #expect(result.status == .failed && result.output.isEmpty)
         #expect(
             result.errors
-                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it was never submitted, or under another id, or its answer was pruned or erased\n"
+                == "grantor: nothing in the ledger has the id \"nobody\". 2 unread and 2 quarantined records were looked through: it may be one of the stubs that grantor quarantine list shows, or it was never submitted, or under another id, or its answer was pruned or erased\n"
         )
         let many = Array(repeating: "{}", count: TopicSearch.mostOfPartition + 5)
         let more = try grantor(FixedInput(values: many))("find nobody")

@@ -80,13 +80,43 @@ struct SignedWayTests {
         #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
-    @Test("owes its quarantined record as a stub where the topic does not take it")
-    func stub() throws {
+    /// Reads a record that holds no submission.
+    private func quarantine() throws -> (task: PublishTask, stub: QuarantineStub) {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         let stub = QuarantineStub(of: Fixture.record(0), reason: "no JSON")
         let event = QuarantinedEvent.event(of: Fixture.record(0), reason: "no JSON")
         bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub, .notJSON))]))
-        bench.published(try #require(bench.takePublishes().first), .failed)
+        return (try #require(bench.takePublishes().first), stub)
+    }
+
+    @Test("is quarantined again and again until the topic takes its record, which no offset passes before")
+    func quarantinedAgain() throws {
+        let (task, _) = try quarantine()
+        for _ in 0..<3 {
+            bench.published(task, .failed, cause: "no such topic")
+            bench.wait(.seconds(1))
+            #expect(bench.takePublishes().map(\.event) == [task.event])
+        }
+        #expect(bench.requests.isEmpty && bench.takeCommits().isEmpty)
+        #expect(bench.takeAlerts().contains(.eventsNotTaken(.quarantined, cause: "no such topic")))
+        bench.published(task)
+        #expect(try bench.checkpointed().map(\.next) == [1])
+    }
+
+    @Test("leaves with its record that the quarantine topic does not take once its partition is gone")
+    func quarantineRevoked() throws {
+        let (task, _) = try quarantine()
+        bench.published(task, .failed)
+        bench.send(.revoked([Fixture.partition]))
+        bench.wait(.seconds(1))
+        #expect(bench.core.inFlight == 0 && bench.takePublishes().isEmpty, "the next owner quarantines it")
+    }
+
+    @Test("owes its quarantined record as a stub where that is too large for the topic")
+    func stub() throws {
+        let (task, stub) = try quarantine()
+        bench.published(task, .tooLarge, cause: "too large")
+        #expect(!bench.takeAlerts().contains(.eventsNotTaken(.quarantined, cause: "too large")))
         let (_, entries) = try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
         #expect(entries.map(\.key) == [stub.outboxKey])
         #expect(entries.map(\.stub) == [stub])

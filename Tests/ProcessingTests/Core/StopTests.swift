@@ -62,6 +62,21 @@ struct StopTests {
         #expect(bench.stop == .clean)
     }
 
+    @Test("leaves a record that the quarantine topic does not take: its next owner reads it again")
+    func quarantineNotTaken() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        let event = QuarantinedEvent.event(of: Fixture.record(0), reason: "no JSON")
+        let stub = QuarantineStub(of: Fixture.record(0), reason: "no JSON")
+        bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub, .notJSON))]))
+        bench.published(try #require(bench.takePublishes().first), .failed)
+        bench.send(.stop)
+        bench.wait(.seconds(4))
+        #expect(bench.stop == nil && bench.takePublishes().map(\.event) == [event], "it may be taken still")
+        bench.wait(.seconds(2))
+        #expect(bench.takeRequest { if case .owe = $0 { true } else { nil } } == nil)
+        #expect(bench.stop == .clean && bench.takeCommits().isEmpty)
+    }
+
     @Test("owes nothing of a partition that was revoked: its next owner reads it again")
     func revoked() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)

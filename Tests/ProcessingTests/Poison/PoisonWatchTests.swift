@@ -124,6 +124,23 @@ final class PoisonWatchTests {
         #expect(watch.offset == offset)
     }
 
+    @Test("keeps the count of the poison record, which is read again before the quarantine topic has it")
+    func poisonStays() {
+        #expect(begin(CheckSuspect(offset: 10, ends: 5)) == nil)
+        watch.beginReading(at: 10)
+        let poison = wait(10)
+        #expect(step()?.begins == 10)
+        flights.remove(poison)
+        guard let next = step() else {
+            Issue.record("its mark is taken away")
+            return
+        }
+        #expect(next.ended == nil && next.begins == nil)
+        watch = watch.next
+        #expect(begin(CheckSuspect(offset: 10, ends: 5)) == nil)
+        #expect(watch.offset == 10, "also for this worker")
+    }
+
     @Test("takes the mark away of a record whose check this worker has survived")
     func survivor() {
         _ = begin()

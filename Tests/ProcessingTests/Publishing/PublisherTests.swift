@@ -52,10 +52,10 @@ final class PublisherTests {
         let (_, event) = publish()
         let ending = end(event, .failed, isOutboxFull: true)
         #expect(ending == nil)
-        publisher.republish(&turn)
+        _ = publisher.republish(in: flights, &turn)
         #expect(turn.actions.publishes.isEmpty)
         turn.wait(.seconds(1))
-        publisher.republish(&turn)
+        _ = publisher.republish(in: flights, &turn)
         #expect(turn.actions.publishes.map(\.token) == [event])
     }
 
@@ -74,12 +74,12 @@ final class PublisherTests {
         #expect(turn.actions.alerts.last == refusal)
     }
 
-    @Test("does not tell that the quarantine topic refuses a record whole, but that it refuses its stub")
+    @Test("does not tell that a record is too large for the quarantine topic, but that its stub is")
     func quarantined() {
         let stub = QuarantinedEvent.event(of: QuarantineStub(of: Fixture.record(0), reason: "no JSON"))
         func refuse(_ owner: EventFlight.Owner) {
             publisher.publish(stub, owner, nil, &turn)
-            _ = end(turn.actions.publishes.removeLast().token, .failed, cause: "too large")
+            _ = end(turn.actions.publishes.removeLast().token, .tooLarge, cause: "too large")
         }
         refuse(.submission(flights.insert(Flight(.nobody))))
         #expect(turn.actions.alerts.isEmpty)

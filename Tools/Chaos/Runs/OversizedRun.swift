@@ -6,7 +6,7 @@ import KafkaTesting
 import Scheduling
 
 /// Unreadable records that the quarantine topic refuses, for their size or because the worker may not write there.
-/// After the last stub or refusal come purchases under the same keys.
+/// Once each is quarantined come purchases under the same keys.
 struct OversizedRun: Run {
     static let toldLimit: Int64 = 5000
     private static let bytes = 1_900_000
@@ -35,8 +35,8 @@ struct OversizedRun: Run {
         try traffic.flush()
         let start = Instant.now
         say("\(Self.records) records of \(Self.bytes) bytes are there")
-        try waitForRefusals(world, &report)
-        say("the last of them is refused after \(seconds(since: start)) s")
+        try waitForQuarantine(world, &report)
+        say("the last of them is quarantined after \(seconds(since: start)) s")
         for number in 0..<(Self.purchases / 2) { try traffic.signed("order-\(number)", user: "player-\(number)") }
         try traffic.flush()
         var judge = TopicJudge(expected: traffic.expected, scan: world.scan)
@@ -53,7 +53,7 @@ struct OversizedRun: Run {
         say("\(try judge.wait(.seconds(60))) of \(Self.purchases) granted, by a worker started again")
         let (sent, told) = (try judge.times(.submitted), try judge.times(.granted))
         for (name, numbers) in [
-            ("after the last refusal", 0..<(Self.purchases / 2)),
+            ("after the last record", 0..<(Self.purchases / 2)),
             ("after a restart", (Self.purchases / 2)..<Self.purchases),
         ] {
             let times = Latencies(
@@ -65,7 +65,6 @@ struct OversizedRun: Run {
         }
         say("memory was at most \(peak) MB, of a worker started again \(worker.peakMemory) MB")
         report.expect(max(peak, worker.peakMemory) <= options.memory, "memory is above \(options.memory) MB")
-        if options.refusal == .right { try world.kafka.allowWriting(topic) }
         try look(every: 500, for: .seconds(120)) {
             try quarantined(world) >= Self.records && LedgerTables(world.ledger).count("outbox") == 0
         }
@@ -74,15 +73,17 @@ struct OversizedRun: Run {
         return report.end(world)
     }
 
-    /// Waits until the topic has a stub of each record, or the ledger owes it.
-    private func waitForRefusals(_ world: World, _ report: inout Report) throws {
-        let isOver = try look(every: 500, for: .seconds(180)) {
-            switch options.refusal {
-            case .size: try quarantined(world) >= Self.records
-            case .right: LedgerTables(world.ledger).count("outbox") >= Self.records
+    /// Waits until the topic has each record or its stub. A right that lacks is given once the worker tells of it.
+    private func waitForQuarantine(_ world: World, _ report: inout Report) throws {
+        if options.refusal == .right {
+            let isTold = look(every: 500, for: .seconds(60)) {
+                world.log().contains("Kafka does not take quarantined records")
             }
+            report.expect(isTold, "the worker does not tell within a minute that it lacks the right")
+            try world.kafka.allowWriting(Topic.quarantined.defaultName)
         }
-        report.expect(isOver, "not every record is refused within three minutes")
+        let isOver = try look(every: 500, for: .seconds(180)) { try quarantined(world) >= Self.records }
+        report.expect(isOver, "not every record is quarantined within three minutes")
     }
 
     private func quarantined(_ world: World) throws -> Int {

@@ -78,6 +78,7 @@ final class Witness {
 
     func published(_ event: Event, at moment: Int64, _ world: World) {
         guard event.topic != .pending else { return pending(event, world) }
+        if event.topic == .quarantined { demandWhole(event, world) }
         if let seen = byID[event.id], seen.topic == event.topic {
             answered(event, seen, at: moment, world)
             if event.topic == .quarantined { return copied(event, seen) }
@@ -145,6 +146,17 @@ final class Witness {
             demandMark(mark, seen, world)
         }
         if answeredAt[key] == nil { answeredAt[key] = moment }
+    }
+
+    /// Only a record that is too large for the topic has a stub. Records that the ledger refuses, or that an operator
+    /// passed, have one, too.
+    private func demandWhole(_ event: Event, _ world: World) {
+        let options = world.options
+        guard options.refusals + options.damagedBatches == 0, !options.replacesRecords,
+            let label = QuarantineLabel(event.headers), label.stub != nil, let number = world.record(at: label.origin),
+            !(options.quarantineRefusesLarge && script.records[number].isLarge)
+        else { return }
+        fail(.quarantined, "record \(number) at \(label.origin) has only a stub, and the topic takes it")
     }
 
     /// A stub stands for a record that the topic does not take: both have one id, and the stub has two headers more. A

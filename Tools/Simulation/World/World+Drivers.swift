@@ -176,7 +176,8 @@ extension World {
             // A refusal is reported at once, silence after ten seconds.
             guard life.isAlive else { return }
             let wait: Int64 = isRefused || chance(500) ? 1000 : 10_000_000
-            return after(wait, .input(life, .published([PublishReport(token: task.token, result: .failed)])))
+            let report = PublishReport(token: task.token, result: isRefused ? .tooLarge : .failed)
+            return after(wait, .input(life, .published([report])))
         }
         witness.published(task.event, at: milliseconds, self)
         let isLost = !isHealthy && chance(options.lostAcknowledgements)
