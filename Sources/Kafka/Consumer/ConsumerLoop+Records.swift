@@ -116,6 +116,7 @@ extension ConsumerLoop {
         _ partition: TopicPartition, _ reading: PartitionAssignment.Reading, expected: Int64, found: Int64
     ) {
         for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
+        metrics.wentBack.increment()
         logger.error(
             "A partition's offsets went back: its topic was made anew or lost its end",
             metadata: ["partition": "\(partition)", "expected": .number(Int(expected)), "found": .number(Int(found))])

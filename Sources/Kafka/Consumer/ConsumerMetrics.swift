@@ -23,6 +23,9 @@ public struct ConsumerMetrics {
     public static let recordsGone = CounterDeclaration(
         "grantor_kafka_consumer_records_gone_total",
         help: "Offsets passed over because their records were deleted before they were read. Alert on any.")
+    public static let wentBack = CounterDeclaration(
+        "grantor_kafka_consumer_offsets_went_back_total",
+        help: "Times that a partition's offsets went back: its topic was made anew or lost its end. Alert on any.")
     public static let errors = CounterDeclaration(
         "grantor_kafka_consumer_errors_total",
         help: "Errors that librdkafka reported, most of which it overcomes by itself.",
@@ -42,6 +45,7 @@ public struct ConsumerMetrics {
     /// Made before the first event, as in ``showFromTheStart(_:)``: Prometheus sees no rise in a counter that comes to
     /// be with it.
     let recordsGone: Counter
+    let wentBack: Counter
     let refusals: Counter
     let (grants, revocations, losses): (Counter, Counter, Counter)
     private var lags: [TopicPartition: Gauge] = [:]
@@ -54,6 +58,7 @@ public struct ConsumerMetrics {
         refusedFetches = registry.gauge(Self.refusedPartitions)
         dropped = registry.counter(Self.dropped)
         recordsGone = registry.counter(Self.recordsGone)
+        wentBack = registry.counter(Self.wentBack)
         refusals = registry.counter(Self.refusals)
         grants = registry.counter(Self.rebalances, "granted")
         revocations = registry.counter(Self.rebalances, "revoked")

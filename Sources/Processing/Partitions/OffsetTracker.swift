@@ -25,9 +25,18 @@ struct OffsetTracker: Sendable {
     /// reading stops at a bound.
     var span: Int { records.count }
 
+    /// Whether offsets rise, from the last registered one on. Else the topic was made anew, or lost its end.
+    func rises(_ offsets: some Sequence<Int64>) -> Bool {
+        var before = last ?? .min
+        for offset in offsets {
+            guard offset > before else { return false }
+            before = offset
+        }
+        return true
+    }
+
     /// Registers a record that was read.
-    /// - Returns: its number, to complete it by; nil if its offset does not rise. That means that the topic was made
-    ///   anew or lost its end. The tracker is of no more use then.
+    /// - Returns: its number, to complete it by; nil if its offset does not rise.
     mutating func register(_ offset: Int64) -> UInt64? {
         if let last, offset <= last { return nil }
         last = offset

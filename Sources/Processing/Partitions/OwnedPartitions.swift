@@ -19,28 +19,38 @@ struct OwnedPartition: Sendable {
     /// Its checkpoint in the ledger.
     var checkpoint: Int64?
     var poison = PoisonWatch()
-    /// Set once its next record has come damaged.
-    var damage: DamagedEnd?
+    /// Set once nothing more is read of it under this assignment.
+    var end: ReadingEnd?
     static let vacant = OwnedPartition(
         partition: TopicPartition(topic: "", partition: -1), assignment: AssignmentID(rawValue: 0))
 
     var ownership: PartitionOwnership { PartitionOwnership(partition: partition, generation: generation) }
 }
 
-/// A partition whose next record comes damaged.
-struct DamagedEnd: Hashable, Sendable {
+/// Why nothing more is read of a partition under its assignment.
+enum ReadingEnd: Hashable, Sendable {
     private static let pause: Duration = .seconds(5)
-    /// Records before it that take longer are read again.
+    /// Records before a damaged one that take longer are read again.
     private static let longest: Duration = .seconds(60)
 
-    let since: Instant
+    /// Its next record comes damaged.
+    case damaged(since: Instant)
+    /// Its offsets went back. What was read of it may stand on no topic any more.
+    case wentBack
 
-    /// Whether the partition is read again: after a pause, and once all before is complete.
+    /// Whether the partition is taken over anew: once all that was read is complete, or can be read again.
     func isOver(at now: Instant, _ tracker: OffsetTracker) -> Bool {
-        now >= since + (tracker.incomplete > 0 ? Self.longest : Self.pause)
+        switch self {
+        case .damaged(let since): now >= since + (tracker.incomplete > 0 ? Self.longest : Self.pause)
+        case .wentBack: tracker.incomplete == 0
+        }
     }
 
-    func nextLook(at now: Instant) -> Instant { since + (now < since + Self.pause ? Self.pause : Self.longest) }
+    /// When time alone may end it; nil if it does not.
+    func nextLook(at now: Instant) -> Instant? {
+        guard case .damaged(let since) = self else { return nil }
+        return since + (now < since + Self.pause ? Self.pause : Self.longest)
+    }
 }
 
 /// The partitions that the group has given to this worker.

@@ -57,7 +57,7 @@ struct Partitions: ~Copyable {
             } else {
                 earliest.bringForward(to: table[index].poison.calmAt)
             }
-            earliest.bringForward(to: table[index].damage?.nextLook(at: turn.now))
+            earliest.bringForward(to: table[index].end?.nextLook(at: turn.now))
         }
         return earliest
     }
@@ -133,7 +133,7 @@ struct Partitions: ~Copyable {
                 if let moment = table[index].poison.calmAt, moment <= now {
                     becomeCalm(index, demandedSince: demandedSince ?? now, at: now)
                 }
-                if let damage = table[index].damage, damage.isOver(at: now, table[index].tracker) {
+                if let end = table[index].end, end.isOver(at: now, table[index].tracker) {
                     lose(index, .fetching, &turn)
                 }
                 continue
@@ -240,19 +240,20 @@ struct Partitions: ~Copyable {
 
     /// Registers the records of a batch.
     /// - Returns: nil if they are not this worker's. Nil also if an offset does not rise: the topic was made anew, or
-    ///   lost its end. Then everything in flight belongs to the old topic.
+    ///   lost its end.
     mutating func register(_ batch: RecordBatch, _ turn: inout Turn) -> RecordSource? {
-        guard let index = table.index(of: batch.assignment), table[index].state == .owned,
+        guard let index = table.index(of: batch.assignment), table[index].state == .owned, table[index].end == nil,
             let first = batch.records.first
         else { return nil }
+        guard table[index].tracker.rises(batch.records.lazy.map(\.origin.offset)) else {
+            wentBack(index, &turn)
+            return nil
+        }
         let isFirst = table[index].tracker.last == nil
         if isFirst { table[index].poison.beginReading(at: first.origin.offset) }
         var firstNumber: UInt64?
         for record in batch.records {
-            guard let number = table[index].tracker.register(record.origin.offset) else {
-                wentBack(index, &turn)
-                return nil
-            }
+            let number = table[index].tracker.register(record.origin.offset)
             firstNumber = firstNumber ?? number
         }
         // A first record behind the checkpoint moves it: the topic may be a new one.
@@ -271,8 +272,16 @@ struct Partitions: ~Copyable {
 
     /// The offsets of the ledger and the group belong to records that are gone. A start there would skip the records at
     /// lower offsets. So the whole topic is read, and both offsets are set to its beginning before that.
+    ///
+    /// What is in flight may stand nowhere else any more, so it is decided and written first, under the present
+    /// ownership.
     mutating func wentBack(_ index: Int, _ turn: inout Turn) {
-        lose(index, .fetching, &turn)
+        if table[index].state == .owned, table[index].tracker.incomplete > 0 {
+            table[index].end = .wentBack
+            checkpointAt = turn.now
+        } else {
+            lose(index, .fetching, &turn)
+        }
         table[index].readsOldest = true
     }
 
@@ -282,8 +291,8 @@ struct Partitions: ~Copyable {
     /// Where it is the first that comes, it moves the checkpoint as a whole one would. The ledger may have none yet, or
     /// one that is not in the log, and an operator passes offsets from the checkpoint on.
     mutating func damaged(_ index: Int, from offset: Int64, at now: Instant) {
-        guard table[index].state == .owned, table[index].damage == nil else { return }
-        table[index].damage = DamagedEnd(since: now)
+        guard table[index].state == .owned, table[index].end == nil else { return }
+        table[index].end = .damaged(since: now)
         guard table[index].checkpoint != offset, table[index].tracker.begin(at: offset) else { return }
         checkpointAt.bringForward(to: now)
     }
@@ -344,7 +353,9 @@ struct Partitions: ~Copyable {
         var indices: [(index: Int, AssignmentID)] = []
         for index in table.indices where table[index].state == .owned {
             let entry = table[index]
-            let watermark = entry.tracker.watermark ?? (entry.readsOldest ? 0 : nil)
+            // Offsets of before say nothing about the records that stand there now.
+            let known = entry.end == .wentBack ? nil : entry.tracker.watermark
+            let watermark = known ?? (entry.readsOldest ? 0 : nil)
             guard watermark != nil ? watermark != entry.checkpoint : entry.poison.isCalm else { continue }
             checkpoints.append(OffsetCheckpoint(ownership: entry.ownership, next: watermark))
             indices.append((index, entry.assignment))
@@ -367,7 +378,7 @@ struct Partitions: ~Copyable {
             }
             guard entry.checkpoint != nil else { continue }
             lastCheckpoints[entry.partition] = entry.checkpoint
-            table[index].readsOldest = false
+            if entry.end != .wentBack { table[index].readsOldest = false }
             turn.actions.commit.append(CommittedOffset(partition: entry.partition, offset: entry.checkpoint))
         }
     }

@@ -213,6 +213,7 @@ struct ConsumerFaultTests {
         try group.join()
         try group.serve { if case .offsetsWentBack(first, _) = $0 { true } else { nil } }
         #expect(group.members[0].records[first] == nil)
+        #expect(group.members[0].metrics.render().contains("grantor_kafka_consumer_offsets_went_back_total 1\n"))
         group.start = { _ in 0 }
         group.assign(0, [first])
         try group.serve { $0.members[0].count == 100 }

@@ -87,7 +87,7 @@ struct PartitionLagTests {
     @Test("Counters that alerts look at are there before their consumer")
     func fromTheStart() {
         ConsumerMetrics.showFromTheStart(registry)
-        for name in ["records_gone_total", "refusals_total", "refused_partitions"] {
+        for name in ["records_gone_total", "offsets_went_back_total", "refusals_total", "refused_partitions"] {
             #expect(registry.render().contains("grantor_kafka_consumer_\(name) 0\n"))
         }
     }

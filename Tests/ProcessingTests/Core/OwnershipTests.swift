@@ -71,7 +71,8 @@ struct OwnershipTests {
             return id
         }
         let early = try checkpoint()
-        _ = bench.read(0, in: second)
+        bench.conclude(try #require(bench.read(0, in: second).first), .rejected(Rejection(.unknownApp, "No such app.")))
+        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
         bench.send(.wentBack(second.id))
         let third = try bench.takeOver(next: 9, committed: 9)
         #expect(third.start == nil, "a record is here, and the ledger says nine still")
@@ -81,6 +82,23 @@ struct OwnershipTests {
         bench.send(.unreadable(third.id, at: 0))
         bench.wait(.seconds(5))
         #expect(try bench.takeOver(next: 5, committed: 5).start == 5)
+    }
+
+    @Test("whose offsets went back are taken over anew once all that was read is complete: it may stand nowhere else")
+    func wentBackInFlight() throws {
+        let first = try bench.own(next: 9, committed: 9)
+        let check = try #require(bench.read(9, in: first).first)
+        bench.send(.wentBack(first.id))
+        #expect(try bench.checkpointed().map(\.next) == [0], "at once: another owner would start at nine")
+        bench.wait(.seconds(600))
+        #expect(bench.fetches.isEmpty && bench.takeUnassigned().isEmpty)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
+        bench.published(try #require(bench.takePublishes().first))
+        let checkpoint = bench.takeRequest { if case .checkpoint(let list) = $0 { list } else { nil } }
+        #expect(checkpoint == nil, "other records stand there now")
+        #expect(bench.takeUnassigned() == [Fixture.partition])
+        #expect(try bench.takeOver(next: 0, committed: 0).start == nil)
     }
 
     @Test("are calm once no record has come for half a minute: their starts are forgotten")
@@ -216,8 +234,7 @@ struct OwnershipTests {
     @Test("do not follow what an operator passed of a topic that was made anew meanwhile")
     func passedAnew() throws {
         let assignment = try bench.own(next: 100, committed: 100)
-        bench.read(100, in: assignment)
-        bench.read(3, in: assignment)
+        bench.send(.wentBack(assignment.id))
         _ = bench.takeUnassigned()
         try bench.answerTakeOver(
             committed: 100, PartitionStart(next: 200, passed: 200, highestOrigin: nil, starts: 1, suspect: nil))
@@ -341,10 +358,12 @@ struct OwnershipTests {
     @Test("whose offsets go back are taken over anew: the topic is another one")
     func offsetsGoBack() throws {
         let assignment = try bench.own(next: 100, committed: 100)
-        bench.read(100, 101, in: assignment)
+        let check = try #require(bench.read(100, in: assignment).first)
         bench.read(3, in: assignment)
+        #expect(bench.takeUnassigned().isEmpty && bench.core.inFlight == 1, "what was read is decided first")
+        bench.conclude(check, .rejected(Rejection(.receiptMalformed, "No receipt.")))
+        try bench.written(.written(.failed(reason: "receipt_malformed"), publish: []))
         #expect(bench.takeUnassigned() == [Fixture.partition])
-        #expect(bench.core.inFlight == 0)
         let next = try bench.takeOver(next: 100, committed: 100)
         #expect(bench.read(3, 4, in: next).count == 2)
         #expect(try bench.checkpointed().map(\.next) == [0], "the ledger hears of it at once")

@@ -65,12 +65,19 @@ final class PartitionsMachineTests {
         #expect(source.mayBeKnown(7) && !source.mayBeKnown(9))
     }
 
-    @Test("reads from the oldest record, and ends what was read, where an offset does not rise")
-    func wentBack() {
+    @Test("reads from the oldest record where an offset does not rise, once all that was read is complete")
+    func wentBack() throws {
         let assignment = own()
-        _ = register([5, 6], assignment)
+        let source = try #require(result { register([5, 6], assignment) })
         _ = turn.takeSignals()
-        #expect(result { register([6], assignment) } == nil)
+        #expect(result { register([7, 6], assignment) } == nil)
+        #expect(result { register([7], assignment) } == nil, "nothing more is read")
+        for number in 0..<2 as Range<UInt64> {
+            partitions.advance(demandedSince: nil, &turn)
+            #expect(ended.isEmpty)
+            partitions.complete(source.index, assignment, number: source.firstNumber + number, at: turn.now)
+        }
+        partitions.advance(demandedSince: nil, &turn)
         #expect(ended == [assignment])
         turn.actions.assign = []
         _ = takeOver()
