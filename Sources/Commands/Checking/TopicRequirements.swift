@@ -4,6 +4,7 @@ import Kafka
 /// The properties of topics without which a submission or an event may be lost.
 enum TopicRequirements {
     private static let day = 86_400_000
+    private static let unclean = "unclean.leader.election.enable"
     private static let timeType = "message.timestamp.type"
     /// The value by which a broker sets the time of each record, whatever its producer says.
     private static let brokersTime = "LogAppendTime"
@@ -13,7 +14,9 @@ enum TopicRequirements {
     /// Submissions outlast a long outage of Apple's, and events a consumer's holidays. Records may be as large as
     /// receipts are, and the quarantine topic takes them with the headers that it adds.
     static func configuration(of topic: Topic, replicas: Int) -> [String: String] {
-        var properties = ["cleanup.policy": "delete", "min.insync.replicas": String(min(2, replicas))]
+        var properties = [
+            "cleanup.policy": "delete", "min.insync.replicas": String(min(2, replicas)), unclean: "false",
+        ]
         switch topic {
         case .submitted:
             properties.merge([
@@ -73,6 +76,10 @@ enum TopicRequirements {
         case (let replicas, let minimum?) where minimum >= replicas:
             finding.warnings.append("min.insync.replicas is \(minimum): no broker may be away")
         default: break
+        }
+        if partitions.replicas > 1, properties[unclean] == "true" {
+            finding.failures.append(
+                "\(unclean) is true: a replica that lacks acknowledged records may become the leader; set false")
         }
         if let minimum, partitions.inSyncReplicas < minimum {
             finding.failures.append("only \(partitions.inSyncReplicas) replicas in sync, so that writes are refused")

@@ -133,6 +133,22 @@ struct TopicRequirementsTests {
                 == ["only 1 replicas in sync, so that writes are refused"])
     }
 
+    @Test(
+        "A leader that may lack acknowledged records is a failure, where there are several copies",
+        arguments: Topic.allCases)
+    func uncleanElection(topic: Topic) {
+        let unclean = ["unclean.leader.election.enable": "true"]
+        #expect(
+            finding(on: topic, FixedCluster.partitions(), unclean).failures == [
+                "unclean.leader.election.enable is true: a replica that lacks acknowledged records may become the leader; set false"
+            ])
+        let alone = FixedCluster.partitions(replicas: 1, inSync: 1)
+        #expect(
+            finding(on: topic, alone, unclean.merging(["min.insync.replicas": "1"]) { $1 }, brokers: 1).failures.isEmpty
+        )
+        #expect(TopicRequirements.configuration(of: topic, replicas: 3)["unclean.leader.election.enable"] == "false")
+    }
+
     @Test("Partitions without a leader, compaction and short retention are failures")
     func others() {
         #expect(finding(FixedCluster.partitions(leaderless: 2)).failures == ["2 partitions without a leader"])
