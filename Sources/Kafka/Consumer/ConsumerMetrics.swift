@@ -37,10 +37,15 @@ public struct ConsumerMetrics {
         "grantor_kafka_consumer_refused_partitions",
         help: "Partitions that are read, and whose broker's latest reply to a fetch is an error.")
 
+    public static let unfetchedPartitions = GaugeDeclaration(
+        "grantor_kafka_consumer_unfetched_partitions",
+        help: "Partitions that are read, and whose end no broker has told yet, such as one without a leader.")
+
     private let registry: PrometheusRegistry
     private let fetchedRecords: Gauge
     private let fetchedBytes: Gauge
     private let refusedFetches: Gauge
+    private let unfetched: Gauge
     let dropped: Counter
     /// Made before the first event, as in ``showFromTheStart(_:)``: Prometheus sees no rise in a counter that comes to
     /// be with it.
@@ -56,6 +61,7 @@ public struct ConsumerMetrics {
         fetchedRecords = registry.gauge(Self.prefetchedRecords)
         fetchedBytes = registry.gauge(Self.prefetchedBytes)
         refusedFetches = registry.gauge(Self.refusedPartitions)
+        unfetched = registry.gauge(Self.unfetchedPartitions)
         dropped = registry.counter(Self.dropped)
         recordsGone = registry.counter(Self.recordsGone)
         wentBack = registry.counter(Self.wentBack)
@@ -89,6 +95,8 @@ public struct ConsumerMetrics {
         var lags = waiting
         let read = Set(read)
         var fetched = (records: 0, bytes: 0)
+        // Their lag is not known, so no alert about it sees them.
+        var unfetched = read
         var refused = 0
         for (topic, partitions) in statistics.topics ?? [:] {
             for (number, partition) in partitions.partitions {
@@ -99,11 +107,13 @@ public struct ConsumerMetrics {
                 guard read.contains(name) else { continue }
                 lags.updateValue(partition.lag, forKey: name)
                 if partition.isRefused { refused += 1 }
+                if partition.isRefused || partition.lag != nil { unfetched.remove(name) }
             }
         }
         fetchedRecords.set(fetched.records)
         fetchedBytes.set(fetched.bytes)
         refusedFetches.set(refused)
+        self.unfetched.set(unfetched.count)
         show(lags)
         return refused
     }

@@ -87,7 +87,10 @@ struct PartitionLagTests {
     @Test("Counters that alerts look at are there before their consumer")
     func fromTheStart() {
         ConsumerMetrics.showFromTheStart(registry)
-        for name in ["records_gone_total", "offsets_went_back_total", "refusals_total", "refused_partitions"] {
+        for name in [
+            "records_gone_total", "offsets_went_back_total", "refusals_total", "refused_partitions",
+            "unfetched_partitions",
+        ] {
             #expect(registry.render().contains("grantor_kafka_consumer_\(name) 0\n"))
         }
     }
@@ -103,6 +106,22 @@ struct PartitionLagTests {
         let count = metrics.show(statistics, read: isRead ? [partition] : [], waiting: [:])
         #expect(count == refused)
         #expect(registry.render().contains("grantor_kafka_consumer_refused_partitions \(refused)\n"))
+    }
+
+    @Test(
+        "A partition that is read counts as not fetched until a broker has told its end, or refuses it",
+        arguments: [(-1001, 0, true, 1), (9, -2, true, 1), (9, 3, true, 0), (-1, 3, true, 0), (-1001, 0, false, 0)])
+    func unfetched(end: Int64, next: Int64, isRead: Bool, unfetched: Int) {
+        var metrics = ConsumerMetrics(registry)
+        let partitions = ClientStatistics.Topic(
+            partitions: [
+                "0": .init(ls_offset: end, hi_offset: end, next_offset: next, fetchq_cnt: 0, fetchq_size: 0)
+            ])
+        let read = isRead ? [partition] : []
+        metrics.show(ClientStatistics(brokers: nil, topics: ["t": partitions]), read: read, waiting: [:])
+        #expect(registry.render().contains("grantor_kafka_consumer_unfetched_partitions \(unfetched)\n"))
+        metrics.show(ClientStatistics(brokers: nil, topics: nil), read: read, waiting: [:])
+        #expect(registry.render().contains("grantor_kafka_consumer_unfetched_partitions \(read.count)\n"))
     }
 
     @Test("A partition that is granted and not read has what brokers say, or keeps what it had where they say nothing")
