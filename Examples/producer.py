@@ -37,7 +37,7 @@ IDS = {
 USER = r"[^\x00-\x1f\x7f-\x9f]{1,128}"
 # Grantor reads these as no value, in any case of letters.
 WORDS_FOR_NOTHING = {"", "null", "(null)", "nil", "none", "undefined"}
-# Evidence of fewer characters is none. Grantor would read a blank one as absent, and look up the bare transactionId,
+# Evidence of fewer characters is none. Grantor would read an empty one as absent, and look up the bare transactionId,
 # which anybody may know.
 MIN_EVIDENCE = 100
 # Their cause is mended on the server, and the same content has the same answer for ever under its id.

@@ -29,9 +29,19 @@ enum JSONToken: Sendable {
     /// Where it stands.
     case number(Range<Int>)
     case boolean(Bool)
-    case null, object
+    case null
+    /// Where it stands.
+    case object(Range<Int>)
     /// Where it stands.
     case array(Range<Int>)
+
+    /// Whether it is an object or array of nothing but its brackets.
+    func isEmpty(in text: [UInt8]) -> Bool {
+        switch self {
+        case .object(let place), .array(let place): text[place].count { !JSONCursor.isSpace($0) } == 2
+        case .string, .number, .boolean, .null: false
+        }
+    }
 
     func value(in text: [UInt8]) -> JSONValue {
         switch self {
@@ -108,8 +118,10 @@ struct JSONCursor {
 
     /// Passes over white space between tokens (RFC 8259 section 2).
     mutating func skipSpace() {
-        while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+        while let byte = peek, Self.isSpace(byte) { position += 1 }
     }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
     /// A string with its escapes resolved. A lone surrogate is an error, because Swift has no string for it.
     mutating func text() throws(JSONUnreadable) -> JSONString {

@@ -135,7 +135,7 @@ public struct JSONWalk {
         }
     }
 
-    /// Takes the next value as a range of the text. An object or an array is passed over, and gives its kind.
+    /// Takes the next value as a range of the text. An object or an array is passed over.
     mutating func token() throws(JSONUnreadable) -> JSONToken {
         switch kind {
         case .scalar:
@@ -143,8 +143,9 @@ public struct JSONWalk {
             cursor.skipSpace()
             return token
         case .object:
+            let start = cursor.position
             try pass()
-            return .object
+            return .object(start..<cursor.position)
         case .array:
             let start = cursor.position
             try pass()

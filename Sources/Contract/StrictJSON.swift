@@ -83,6 +83,9 @@ extension StrictJSON {
             return texts
         }
 
+        /// Whether a member is an object without members or an array without elements.
+        public func isEmpty(_ name: String) -> Bool { member(name)?.value.isEmpty(in: text) ?? false }
+
         public var names: [String] { list.filter(\.standsOnce).map { $0.name.string(in: text) } }
 
         /// - Returns: the rule that it breaks, if any. A name that stands again is reported once.

@@ -162,18 +162,20 @@ private struct SubmissionMembers {
     }
 
     /// The signed transaction, where there is one: it needs no call. Else the receipt, else the id. A text that is no
-    /// signed transaction gives way to a receipt, and a value that is no text to any other evidence.
+    /// signed transaction gives way to a receipt, and so does a value that is no text, each to the other.
+    ///
+    /// Neither gives way to the id. Anybody may know an id, so backends refuse claims without other evidence, and some
+    /// take anything of some length for it.
     private func evidence(_ transactionID: TransactionID?) throws(Malformed) -> Evidence {
         let receipt = evidenceText("receipt")
         if let token = evidenceText("signedTransaction"), receipt == nil || Self.hasThreeParts(token) {
             return .signedTransaction(token)
         }
         if let receipt { return .receipt(base64: receipt) }
-        if let transactionID { return .transactionID(transactionID) }
-        for name in ["receipt", "signedTransaction"]
-        where object.members.bytes(of: name) == nil && (object.members[name] ?? .null) != .null {
-            throw Malformed(detail: "\(name) is not a string.")
+        for name in ["receipt", "signedTransaction"] {
+            if let detail = faultOfEvidence(name) { throw Malformed(detail: detail) }
         }
+        if let transactionID { return .transactionID(transactionID) }
         throw Malformed(detail: "One of receipt, signedTransaction or transactionId is needed.")
     }
 
@@ -185,12 +187,25 @@ private struct SubmissionMembers {
         return EvidenceText(bytes)
     }
 
+    /// What is wrong with a member that holds no evidence; nil for the values that languages write for none.
+    private func faultOfEvidence(_ name: String) -> String? {
+        if let blank = object.members.bytes(of: name) {
+            return blank.count > Self.longestWordForNothing ? "\(name) is blank." : nil
+        }
+        switch object.members[name] {
+        case nil, .null, .boolean(false), .number("0"): return nil
+        case .object where object.members.isEmpty(name), .array where object.members.isEmpty(name): return nil
+        default: return "\(name) is not a string."
+        }
+    }
+
     private static func hasThreeParts(_ token: EvidenceText) -> Bool {
         token.bytes.count { $0 == UInt8(ascii: ".") } == 2
     }
 
     /// Languages write these where a text is made of no value.
     private static let wordsForNothing: Set<String> = ["null", "(null)", "nil", "none", "undefined"]
+    /// Also the longest blank that stands for nothing.
     private static let longestWordForNothing = 9
 
     private static func isForNothing(_ text: String) -> Bool {

@@ -124,8 +124,6 @@ struct SubmissionReaderTests {
             (#","transactionId":"12"}"#, .transactionID("12")),
             (#","receipt":"AAAA","transactionId":"12"}"#, .receipt(base64: "AAAA")),
             (#","receipt":"AA\/\u0041","transactionId":"12"}"#, .receipt(base64: "AA/A")),
-            (#","receipt":null,"transactionId":"12"}"#, .transactionID("12")),
-            (#","receipt":"","transactionId":"12"}"#, .transactionID("12")),
             (#","receipt":"AAAA","signedTransaction":"","transactionId":"12"}"#, .receipt(base64: "AAAA")),
             (#","receipt":"AAAA","signedTransaction":" \n"}"#, .receipt(base64: "AAAA")),
             (#","receipt":"","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
@@ -138,13 +136,42 @@ struct SubmissionReaderTests {
             (#","receipt":"AAAA","signedTransaction":{}}"#, .receipt(base64: "AAAA")),
             (#","receipt":"null","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
             (#","receipt":false,"signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
-            (#","receipt":5,"transactionId":"12"}"#, .transactionID("12")),
-            (#","receipt":"null","transactionId":"12"}"#, .transactionID("12")),
+            (#","receipt":5,"signedTransaction":"a.b.c","transactionId":"12"}"#, .signedTransaction("a.b.c")),
+            (#","receipt":"AAAA","signedTransaction":[1],"transactionId":"12"}"#, .receipt(base64: "AAAA")),
             (#","signedTransaction":"cut off","transactionId":"12"}"#, .signedTransaction("cut off")),
         ]
         for (rest, evidence) in cases {
             guard case .submission(let read) = read(head + rest) else { return #expect(Bool(false), "\(rest)") }
             #expect(read.evidence == evidence)
+        }
+    }
+
+    @Test(
+        "takes the values that languages write for no value for no evidence, beside an id",
+        arguments: [
+            "null", "false", "0", "[]", "[ ]", "{}", "{ \n}", #""""#, #"" ""#, #""\n\t      \r""#, #""(null)""#,
+            #""UNDEFINED""#,
+        ])
+    func noEvidence(_ nothing: String) {
+        for name in ["receipt", "signedTransaction"] {
+            let text = #"{"submissionId":"s","userId":"u","bundleId":"b","\#(name)":\#(nothing),"transactionId":"12"}"#
+            guard case .submission(let read) = read(text) else { return #expect(Bool(false), "\(text)") }
+            #expect(read.evidence == .transactionID("12"), "\(text)")
+        }
+    }
+
+    @Test(
+        "lets nothing else leave a bare id behind, because some backends take anything of some length for evidence",
+        arguments: [
+            "5", "-0.5", "true", "[[]]", #"[""]"#, "[\(String(repeating: "0,", count: 199))0]", #"{"length":200}"#,
+            #""\#(String(repeating: " ", count: 10))""#, #""\#(String(repeating: "\\u0020\\n", count: 99))""#,
+        ])
+    func notEvidence(_ value: String) {
+        for name in ["receipt", "signedTransaction"] {
+            let text = #"{"submissionId":"s","userId":"u","bundleId":"b","\#(name)":\#(value),"transactionId":"12"}"#
+            guard case .malformed(let malformed) = read(text) else { return #expect(Bool(false), "\(text)") }
+            let fault = value.hasPrefix("\"") ? "is blank." : "is not a string."
+            #expect(malformed.rejection == Rejection(.malformedSubmission, "\(name) \(fault)"))
         }
     }
 
@@ -224,7 +251,7 @@ struct SubmissionReaderTests {
             ),
             (
                 #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":"","signedTransaction":{}}"#,
-                "signedTransaction is not a string."
+                "One of receipt, signedTransaction or transactionId is needed."
             ),
         ] {
             guard case .malformed(let malformed) = read(text) else { return #expect(Bool(false), "\(text)") }
