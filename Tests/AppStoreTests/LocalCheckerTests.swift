@@ -12,6 +12,8 @@ struct LocalCheckerTests {
     struct Checked {
         var verdict: Verdict?
         var call: String?
+        /// The purchase whose grant answers the submission.
+        var lookUp: TransactionID?
     }
 
     func check(
@@ -33,7 +35,7 @@ struct LocalCheckerTests {
         case .concluded(let verdict): return Checked(verdict: verdict)
         case .ask(let question):
             let run = try QuestionScript(question, replies)
-            return Checked(verdict: run.verdict, call: run.calls.first)
+            return Checked(verdict: run.verdict, call: run.calls.first, lookUp: question.lookedUpTransaction)
         }
     }
 
@@ -46,6 +48,12 @@ struct LocalCheckerTests {
     func receipt(
         origin: String = "Production", bundleID: String = "com.example.game",
         _ purchases: [ReceiptBuilder.Attribute]...
+    ) throws -> Evidence {
+        try receipt(origin: origin, bundleID: bundleID, of: purchases)
+    }
+
+    func receipt(
+        origin: String = "Production", bundleID: String = "com.example.game", of purchases: [[ReceiptBuilder.Attribute]]
     ) throws -> Evidence {
         var signing = try Self.receiptSigning.get()
         signing.builder = ReceiptBuilder.receipt(bundleID: bundleID, origin: origin, purchases: purchases)
@@ -120,7 +128,12 @@ struct LocalCheckerTests {
             "originalTransactionId": "\"7\"", "type": "\"Auto-Renewable Subscription\"", "productId": "\"vip\"",
             "expiresDate": SignedToken.moment(86_400),
         ]
-        #expect(try check(transaction(renewed), transactionID: "7").verdict?.reason == .transactionNotFound)
+        #expect(try check(transaction(renewed), transactionID: "7").verdict?.granted == [TransactionID(id)])
+        #expect(try check(transaction(renewed), transactionID: "8").verdict?.reason == .transactionNotFound)
+        let over = renewed.merging(["expiresDate": SignedToken.moment(-1)]) { $1 }
+        #expect(try check(transaction(over), transactionID: "7").verdict?.reason == .subscriptionExpired)
+        let consumable = ["originalTransactionId": "\"7\""]
+        #expect(try check(transaction(consumable), transactionID: "7").verdict?.reason == .transactionNotFound)
         #expect(try check(transaction(), transactionID: TransactionID(id)).verdict?.granted == [TransactionID(id)])
         #expect(try check(transaction(), productID: "level").verdict?.reason == .productMismatch)
         #expect(try check(transaction(["productId": nil])).verdict?.hold == .incompleteAnswer)

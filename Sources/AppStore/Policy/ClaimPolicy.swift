@@ -121,7 +121,7 @@ struct ClaimPolicy: Sendable {
         if let claimed = claim.transactionID, let signed = transaction.transactionID, claimed != signed,
             // A purchase that cannot be read may go back to the claimed one.
             let purchase = transaction.bought,
-            !PurchaseCheck(app: app, submission: submission, attestsTokens: true).isKnown(purchase, by: claimed)
+            !PurchaseCheck(app: app, submission: submission, attestsTokens: true).goesBack(purchase, to: claimed)
         {
             return .rejected(
                 Rejection(
@@ -152,7 +152,9 @@ struct ClaimPolicy: Sendable {
                         .productMismatch, "Apple attests another product than the one claimed.",
                         transactionID: purchase.transactionID, productID: purchase.productID))
             }
-            return verdict(on: [purchase], by: verifiedBy)
+            // It is the claimed one, by its own id or by its original's.
+            let known = claim.transactionID == nil ? submission : submission.claiming(purchase.transactionID)
+            return ClaimPolicy(app: app, submission: known).verdict(on: [purchase], by: verifiedBy)
         }
     }
 
@@ -163,15 +165,35 @@ struct ClaimPolicy: Sendable {
             sold, isOfClaimedProduct: cannotBeGranted == .advancedCommerce)
     }
 
-    /// A transaction id means exactly that purchase, or if it is not there, the purchases with its grant key. Without
-    /// one, a product id means every purchase of the product. Without both, every purchase is meant.
+    /// A transaction id means exactly that purchase, or if it is not there, the purchases with its grant key. That of a
+    /// subscription's first period means the period that runs, once the first one does not stand any more. Without an
+    /// id, a product id means every purchase of the product. Without both, every purchase is meant.
     private func claimed(of purchases: [Purchase], _ check: PurchaseCheck) -> [Purchase] {
         if let transactionID = submission.claim.transactionID {
             let exact = purchases.filter { $0.transactionID == transactionID }
+            if exact.allSatisfy({ !check.stands($0) }),
+                let period = runningPeriod(since: transactionID, among: purchases, check)
+            {
+                return [period]
+            }
             return exact.isEmpty ? purchases.filter { check.isKnown($0, by: transactionID) } : exact
         }
         if let productID = submission.claim.productID { return purchases.filter { $0.productID == productID } }
         return purchases
+    }
+
+    /// The period that ran at the moment of submission, of a subscription that began with a transaction. SDKs hand out
+    /// the original's id for it. Of several that have not ended the first one counts: Apple may charge the next one
+    /// before it begins.
+    private func runningPeriod(
+        since original: TransactionID, among purchases: [Purchase], _ check: PurchaseCheck
+    ) -> Purchase? {
+        let product = submission.claim.productID
+        return purchases.filter { purchase in
+            purchase.originalTransactionID == original && purchase.transactionID != original
+                && (purchase.type ?? purchase.presumedType) == .autoRenewable && check.stands(purchase)
+                && (product ?? purchase.productID) == purchase.productID
+        }.min(by: Self.isOlder)
     }
 
     /// The newest purchase of the claimed product, where the claimed id is in no evidence.

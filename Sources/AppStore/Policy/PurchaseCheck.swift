@@ -110,14 +110,19 @@ struct PurchaseCheck: Sendable {
             purchase, as: purchase.type ?? (isContradicted ? nil : listed) ?? purchase.presumedType)
     }
 
-    /// Whether a purchase may be claimed by the id of its original: their grant keys are the same. SDKs hand it out for
-    /// restored purchases.
+    /// Whether a purchase may be claimed by the id of its original, whatever else goes back to that: their grant keys
+    /// are the same. SDKs hand it out for restored purchases.
     func isKnown(_ purchase: Purchase, by original: TransactionID) -> Bool {
-        guard purchase.originalTransactionID == original else { return false }
-        return switch purchase.type ?? product(of: purchase)?.type ?? purchase.presumedType {
-        case .nonConsumable, .nonRenewing: true
-        case .consumable, .autoRenewable: false
-        }
+        goesBack(purchase, to: original) && kind(of: purchase) != .autoRenewable
+    }
+
+    /// Whether a purchase is a restored one or a period, whose original has this id. A consumable is its own original.
+    func goesBack(_ purchase: Purchase, to original: TransactionID) -> Bool {
+        purchase.originalTransactionID == original && kind(of: purchase) != .consumable
+    }
+
+    private func kind(of purchase: Purchase) -> ProductType {
+        purchase.type ?? product(of: purchase)?.type ?? purchase.presumedType
     }
 
     /// Compares account tokens; nil if the claim passes.
@@ -150,6 +155,11 @@ struct PurchaseCheck: Sendable {
             .accountTokenMissing, "This app grants purchases with an account token only, and Apple attests none.",
             purchase)
         return attestsTokens ? .fails(rejection) : .tokenUnknown(rejection)
+    }
+
+    /// Whether Apple has not taken it back, and a paid period was not over at the moment of submission.
+    func stands(_ purchase: Purchase) -> Bool {
+        standingRejection(of: purchase, type: purchase.type ?? purchase.presumedType) == nil
     }
 
     private func standingRejection(of purchase: Purchase, type: ProductType) -> Rejection? {

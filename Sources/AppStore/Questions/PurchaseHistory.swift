@@ -10,11 +10,17 @@ struct ProvenCustomer: Hashable, Sendable {
     /// Its product, if the receipt says it.
     let productID: ProductID?
     let purchases: [ProvenPurchase]
+    /// Whether the claimed id is that of a subscription's first period, and a later one may be meant.
+    let claimsSubscription: Bool
     /// The transactions and original transactions that the receipt names.
     private let bought: Set<TransactionID>
 
     /// A customer of whom a transaction is known, and perhaps others.
-    init(_ transactionID: TransactionID, of productID: ProductID? = nil, purchases: [ProvenPurchase] = []) {
+    init(
+        _ transactionID: TransactionID, of productID: ProductID? = nil, purchases: [ProvenPurchase] = [],
+        claimsSubscription: Bool = false
+    ) {
+        self.claimsSubscription = claimsSubscription
         self.transactionID = transactionID
         self.productID = productID
         self.purchases = purchases

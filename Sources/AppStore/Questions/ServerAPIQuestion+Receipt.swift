@@ -8,18 +8,26 @@ extension ServerAPIQuestion {
     /// The question is for the claimed transaction if the receipt names it, as a purchase's own id or as its
     /// original's. Otherwise it is for the history of the receipt's customer, which also has later purchases. So it is
     /// for a restored purchase: its own id is the device's, and Apple's records may not have it. Any original id of the
-    /// customer leads to the history; one of the claimed product is preferred.
+    /// customer leads to the history; one of the claimed product is preferred. So it is, too, for an id that a
+    /// subscription began with: its later periods are in the history.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let claim = subject.submission.claim
         let restored = entries.first { $0.hasDeviceID && $0.transactionID == claim.transactionID }
-        if restored == nil, let claimed = claim.transactionID,
+        let periods = entries.filter { $0.isPeriod && $0.originalTransactionID == claim.transactionID }
+        let claimsSubscription = periods.contains { period in
+            period.transactionID != claim.transactionID
+                || period.expiresAt.map { $0 <= subject.submission.receivedAt } ?? false
+        }
+        if restored == nil, !claimsSubscription, let claimed = claim.transactionID,
             entries.contains(where: { $0.transactionID == claimed || $0.originalTransactionID == claimed })
         {
             self.init(subject: subject, target: .transaction(claimed), isAttested: true, in: environment)
             return
         }
-        let entry = restored ?? entries.first { $0.productID == claim.productID } ?? entries.first
+        let entry =
+            restored ?? (claimsSubscription ? periods.first : nil) ?? entries.first { $0.productID == claim.productID }
+            ?? entries.first
         guard let entry, let transactionID = entry.hasDeviceID ? entry.originalTransactionID : entry.transactionID
         else { return nil }
         let proven = entries.compactMap { entry in
@@ -29,7 +37,8 @@ extension ServerAPIQuestion {
                     of: entry.productID)
             }
         }
-        let customer = ProvenCustomer(transactionID, of: entry.productID, purchases: proven)
+        let customer = ProvenCustomer(
+            transactionID, of: entry.productID, purchases: proven, claimsSubscription: claimsSubscription)
         self.init(subject: subject, target: .history(of: customer), in: environment)
     }
 }

@@ -101,7 +101,8 @@ struct ServerAPIQuestion: AppleQuestion {
     var lookedUpTransaction: TransactionID? {
         switch target {
         case .transaction(let id), .confirmation(let id, _): id
-        case .history: subject.submission.claim.transactionID
+        // The first period's grant does not answer for a later one.
+        case .history(let customer): customer.claimsSubscription ? nil : subject.submission.claim.transactionID
         }
     }
 

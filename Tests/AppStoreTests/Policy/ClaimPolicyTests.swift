@@ -35,12 +35,43 @@ struct ClaimPolicyTests {
         #expect(granted(pass) == ["22"])
         #expect(granted(level, Fixture.purchase("20", product: "level")) == ["20"])
         #expect(granted(Fixture.purchase("21", original: "20", product: "level", type: .nonConsumable)) == ["21"])
-        // A period of a subscription is a purchase of its own, and so is a consumable.
-        let period = Fixture.purchase(
-            "23", original: "20", product: "vip", expiresAt: Fixture.now.advanced(by: Fixture.day))
-        #expect(granted(period, Fixture.purchase("24", original: "20")).isEmpty)
+        #expect(granted(Fixture.purchase("24", original: "20")).isEmpty, "a consumable is a purchase of its own")
         let new = Fixture.purchase("25", original: "20", product: "unheard")
         #expect(verdict([new], Fixture.submission(transactionID: "20")).hold == .productNotConfigured)
+    }
+
+    @Test("the id of a subscription's first period means the one that runs, once the first does not stand any more")
+    func subscription() {
+        func period(
+            _ id: TransactionID, until days: Double, product: ProductID = "vip", revokedAt: Timestamp? = nil,
+            isUpgraded: Bool = false, token: String? = nil
+        ) -> Purchase {
+            Fixture.purchase(
+                id, original: "20", product: product,
+                purchasedAt: Fixture.now.advanced(by: Fixture.day * (days - 30)),
+                expiresAt: Fixture.now.advanced(by: Fixture.day * days), revokedAt: revokedAt, isUpgraded: isUpgraded,
+                token: token)
+        }
+        func verdict(_ purchases: Purchase..., id: TransactionID = "20", product: ProductID? = nil) -> Verdict {
+            self.verdict(purchases, Fixture.submission(transactionID: id, productID: product))
+        }
+        let first = period("20", until: -40)
+        let (over, runs, next) = (period("21", until: -10), period("22", until: 20), period("23", until: 50))
+        #expect(verdict(next, runs, over, first).granted == ["22"], "Apple charges the next one early")
+        #expect(verdict(runs).granted == ["22"], "the first one is not there")
+        #expect(verdict(first, runs, product: "vip").granted == ["22"])
+        #expect(verdict(period("20", until: -40, revokedAt: Fixture.now), runs).granted == ["22"])
+        #expect(verdict(period("20", until: 5, isUpgraded: true), runs).granted == ["22"])
+        // Nothing else than the exact one is meant.
+        #expect(verdict(period("20", until: 5), runs).granted == ["20"])
+        #expect(verdict(first, over).reason == .subscriptionExpired)
+        #expect(verdict(over, runs, id: "21").reason == .subscriptionExpired)
+        #expect(verdict(first, period("22", until: 20, product: "gold"), product: "vip").reason == .subscriptionExpired)
+        #expect(verdict(first, Fixture.purchase("31")).reason == .subscriptionExpired)
+        // It is judged as if its own id were claimed.
+        #expect(verdict(first, period("22", until: 20, product: "gold")).hold == .productNotConfigured)
+        #expect(verdict(first, period("22", until: 20, token: "a")).hold == .accountTokenMissing)
+        #expect(verdict(first, period("22", until: 20, revokedAt: Fixture.now)).reason == .subscriptionExpired)
     }
 
     @Test("a product id means every purchase of it; nothing means everything, oldest first, by number")

@@ -1,0 +1,42 @@
+import Contract
+import Testing
+
+@testable import AppStore
+
+extension LocalCheckerTests {
+    @Test("asks for the history where a subscription is claimed by its original's id, and answers with what runs")
+    func subscription() throws {
+        func period(_ id: String, from start: String, to end: String) -> [ReceiptBuilder.Attribute] {
+            entry(
+                id, product: "vip",
+                changing: [
+                    1704: ReceiptBuilder.ia5(start), 1705: ReceiptBuilder.utf8("20"), 1708: ReceiptBuilder.ia5(end),
+                    1711: ReceiptBuilder.integer(id == "20" ? 70 : 71),
+                ])
+        }
+        func attested(_ id: String, until end: Int64) -> [String: String?] {
+            [
+                "transactionId": "\"\(id)\"", "originalTransactionId": "\"20\"", "productId": "\"vip\"",
+                "type": "\"Auto-Renewable Subscription\"", "expiresDate": SignedToken.moment(end),
+                "purchaseDate": SignedToken.moment(end - 100), "webOrderLineItemId": "\"\(id)0\"",
+            ]
+        }
+        let first = period("20", from: "2026-09-21T05:00:00Z", to: "2026-10-21T05:00:00Z")
+        let renewed = period("21", from: "2026-11-01T05:00:00Z", to: "2026-12-01T05:00:00Z")
+        let pages = [try ServerAPIScript.page([attested("21", until: 50), attested("20", until: -50)])]
+        for purchases in [[first, renewed], [renewed], [first]] {
+            let checked = try check(
+                receipt(of: purchases), receipts: .serverAPI, hasKey: true, transactionID: "20", replies: pages)
+            #expect(checked.call?.hasPrefix("production /inApps/v2/history/2") ?? false)
+            #expect(checked.lookUp == nil, "the first period's grant is no answer")
+            #expect(checked.verdict?.granted == ["21"])
+        }
+        let running = period("20", from: "2026-11-01T05:00:00Z", to: "2026-12-01T05:00:00Z")
+        let own = try check(receipt(running), receipts: .serverAPI, hasKey: true, transactionID: "20")
+        #expect(own.call == "production /inApps/v1/transactions/20" && own.lookUp == "20")
+        #expect(
+            try check(receipt(first, renewed), receipts: .local, transactionID: "20").verdict?.granted == ["21"])
+        #expect(
+            try check(receipt(first), receipts: .local, transactionID: "20").verdict?.reason == .subscriptionExpired)
+    }
+}
