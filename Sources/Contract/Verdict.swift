@@ -122,6 +122,8 @@ public enum HoldCause: String, Hashable, Sendable, Codable, CaseIterable {
     case advancedCommerce = "advanced_commerce"
     /// Apple gave a part of the money back, and the worth of the rest is not known.
     case partialRefund = "partial_refund"
+    /// Apple's signature could not be checked: memory is out, or the host's OpenSSL refuses its algorithm.
+    case signatureUnchecked = "signature_unchecked"
     /// The ledger refuses the decision for its data.
     case decisionRefused = "decision_refused"
     /// Its check has ended worker after worker: a person must let it be tried again.
@@ -158,6 +160,9 @@ extension HoldCause {
         case .accountTokenMissing:
             "let the backend submit it again with appAccountToken, for the same orderId, under a new id; or say "
                 + "accountToken: ignore, which grants it to whoever submitted it"
+        case .signatureUnchecked:
+            "OpenSSL does not check Apple's signatures on this host: see whether memory is short, and whether its policy "
+                + "forbids SHA-1 signatures, which receipts from before 2025 have"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
         case .laterVersion:
             "a later version wrote rows that it depends on: run that version again; it goes on by itself"

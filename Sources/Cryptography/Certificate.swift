@@ -58,12 +58,13 @@ public final class Certificate: @unchecked Sendable {
 
     /// Reads DER.
     /// - Throws: `CertificateUnreadable` for bytes that are not one certificate of version 3 in DER, of up to
-    ///   ``maxBytes``. It is also thrown for a certificate with an extension that stands twice or contradicts itself.
+    ///   ``maxBytes``. It is also thrown for a certificate with an extension that stands twice or contradicts itself,
+    ///   and where memory is out, which it says.
     public init(der: some Collection<UInt8>) throws(CertificateUnreadable) {
         let der = Array(der)
+        ERR_clear_error()
         guard der.count <= Self.maxBytes, let handle = Self.decode(der) else {
-            ERR_clear_error()
-            throw CertificateUnreadable()
+            throw CertificateUnreadable(isForLackOfMemory: OpenSSL.takeErrors())
         }
         defer { ERR_clear_error() }
         let reader = CertificateReader(handle)
@@ -76,7 +77,7 @@ public final class Certificate: @unchecked Sendable {
             let last = reader.moment(X509_get0_notAfter(handle)), let key = X509_get0_pubkey(handle)
         else {
             X509_free(handle)
-            throw CertificateUnreadable()
+            throw CertificateUnreadable(isForLackOfMemory: OpenSSL.takeErrors())
         }
         EVP_PKEY_up_ref(key)
         self.der = der
@@ -106,10 +107,15 @@ public final class Certificate: @unchecked Sendable {
     /// Whether the issuer's key signed this certificate. Names are not compared.
     ///
     /// It takes the algorithms of ``IssuerAlgorithm`` alone. Costs up to a millisecond.
-    public func isSigned(by issuer: PublicKey) -> Bool {
-        guard signatureAlgorithm != nil else { return false }
-        return Authenticity.isConfirmed(X509_verify(handle, issuer.handle))
+    public func answer(signedBy issuer: PublicKey) -> SignatureAnswer {
+        guard let signatureAlgorithm else { return .fails }
+        guard signatureAlgorithm != .rsaWithSHA1 || !issuer.lacksSHA1 else { return .unchecked }
+        ERR_clear_error()
+        return Authenticity.answer(X509_verify(handle, issuer.handle))
     }
+
+    /// Whether a check says that the issuer's key signed this, for those who refuse nothing for good.
+    public func isSigned(by issuer: PublicKey) -> Bool { answer(signedBy: issuer) == .holds }
 
     public func hasExtension(_ identifier: String) -> Bool { extensions.contains { $0.identifier == identifier } }
 
@@ -145,7 +151,10 @@ public final class Certificate: @unchecked Sendable {
 
 /// The bytes are no certificate of version 3 in DER, or one that contradicts itself.
 public struct CertificateUnreadable: Error, Hashable, Sendable {
-    public init() {}
+    /// Memory is out, so the same bytes may be read at another moment.
+    public let isForLackOfMemory: Bool
+
+    public init(isForLackOfMemory: Bool = false) { self.isForLackOfMemory = isForLackOfMemory }
 }
 
 /// Reads the parts of a decoded certificate. It owns nothing, and its results hold no pointer into the `X509`.

@@ -13,6 +13,19 @@ package enum OpenSSL {
     /// Initialises OpenSSL, unless it is initialised. Where that is not possible every later call fails by itself.
     package static func begin() { _ = isInitialized }
 
+    /// OpenSSL's word for memory that is out, `ERR_R_MALLOC_FAILURE`. The macro is an expression, which is not imported.
+    static let outOfMemory: Int32 = 256 | 3 << 18
+
+    /// Empties the thread's list of errors.
+    /// - Returns: whether memory was out.
+    static func takeErrors() -> Bool {
+        var isOutOfMemory = false
+        while case let error = ERR_get_error(), error != 0 {
+            if ERR_GET_REASON(error) == outOfMemory { isOutOfMemory = true }
+        }
+        return isOutOfMemory
+    }
+
     static let sha256 = Fetched("SHA2-256")
     static let sha1 = Fetched("SHA1")
 

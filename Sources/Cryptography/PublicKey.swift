@@ -6,9 +6,19 @@ public enum MessageDigest: Hashable, Sendable {
     case sha256(SHA256Digest)
 }
 
+/// What a check of a signature says.
+public enum SignatureAnswer: Hashable, Sendable {
+    case holds
+    /// The key did not make the signature, or it is none.
+    case fails
+    /// The check could not be made: memory is out, or the host's OpenSSL does not offer the algorithm. It says nothing
+    /// about the signature, and another moment or host may say more.
+    case unchecked
+}
+
 /// A public key that verifies signatures.
 ///
-/// OpenSSL alone decides: a signature is valid if `EVP_PKEY_verify` answers 1. May be used by all threads at once.
+/// OpenSSL alone decides: a signature holds if `EVP_PKEY_verify` answers 1. May be used by all threads at once.
 ///
 /// `@unchecked Sendable`: the `EVP_PKEY` is never changed once it is here. OpenSSL allows its use by many threads, each
 /// with its own context. It is freed once, at the end of this object's life.
@@ -60,10 +70,27 @@ public final class PublicKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// Whether the key made an ES256 signature (RFC 7518, section 3.4): `r` and `s`, 64 bytes. No if the key is not on
-    /// P-256.
-    public func isValidES256Signature(_ signature: [UInt8], of digest: SHA256Digest) -> Bool {
-        guard kind == .p256, signature.count == ECDSASignature.rawByteCount else { return false }
+    /// Whether signatures over SHA-256 digests can be checked with it. Also for a kind of key whose signatures never
+    /// count.
+    public var isReady: Bool { !makesCountingSignatures || sha256 != nil }
+
+    /// Whether OpenSSL refuses RSA signatures over SHA-1 digests here, as the policies of some hosts do.
+    var lacksSHA1: Bool {
+        if case .rsa = kind { makesCountingSignatures && sha1 == nil } else { false }
+    }
+
+    private var makesCountingSignatures: Bool {
+        switch kind {
+        case .p256: true
+        case .rsa(let bits): bits >= Self.minRSABits
+        case .p384, .other: false
+        }
+    }
+
+    /// Whether the key made an ES256 signature (RFC 7518, section 3.4): `r` and `s`, 64 bytes. It fails if the key is
+    /// not on P-256.
+    public func answer(es256 signature: [UInt8], of digest: SHA256Digest) -> SignatureAnswer {
+        guard kind == .p256, signature.count == ECDSASignature.rawByteCount else { return .fails }
         return signature.withUnsafeBytes { raw in
             ECDSASignature.withDER(raw: raw) { der in
                 digest.withUnsafeBytes { verify(der, $0, sha256) }
@@ -71,18 +98,18 @@ public final class PublicKey: @unchecked Sendable {
         }
     }
 
-    /// Whether the key made an ECDSA signature in DER (RFC 3279, section 2.2.3). No if the key is not on P-256.
-    public func isValidECDSASignature(der signature: some Collection<UInt8>, of digest: SHA256Digest) -> Bool {
-        guard kind == .p256 else { return false }
+    /// Whether the key made an ECDSA signature in DER (RFC 3279, section 2.2.3). It fails if the key is not on P-256.
+    public func answer(ecdsa signature: some Collection<UInt8>, of digest: SHA256Digest) -> SignatureAnswer {
+        guard kind == .p256 else { return .fails }
         return withContiguousBytes(of: signature) { signature in
             digest.withUnsafeBytes { verify(signature, $0, sha256) }
         }
     }
 
-    /// Whether the key made an RSA signature with PKCS#1 v1.5 padding (RFC 8017, section 8.2). No if it is another kind
-    /// of key, or one of fewer than ``minRSABits``.
-    public func isValidRSASignature(_ signature: some Collection<UInt8>, of digest: MessageDigest) -> Bool {
-        guard case .rsa = kind else { return false }
+    /// Whether the key made an RSA signature with PKCS#1 v1.5 padding (RFC 8017, section 8.2). It fails if it is another
+    /// kind of key, or one of fewer than ``minRSABits``.
+    public func answer(rsa signature: some Collection<UInt8>, of digest: MessageDigest) -> SignatureAnswer {
+        guard case .rsa = kind, makesCountingSignatures else { return .fails }
         return withContiguousBytes(of: signature) { signature in
             switch digest {
             case .sha256(let digest): digest.withUnsafeBytes { verify(signature, $0, sha256) }
@@ -93,13 +120,14 @@ public final class PublicKey: @unchecked Sendable {
 
     private func verify(
         _ signature: UnsafeRawBufferPointer, _ digest: UnsafeRawBufferPointer, _ contexts: KeyContextPool?
-    ) -> Bool {
+    ) -> SignatureAnswer {
+        ERR_clear_error()
         let answer = contexts?.withContext { context in
             EVP_PKEY_verify(
                 context, signature.baseAddress?.assumingMemoryBound(to: UInt8.self), signature.count,
                 digest.baseAddress?.assumingMemoryBound(to: UInt8.self), digest.count)
         }
-        return Authenticity.isConfirmed(answer ?? -1)
+        return Authenticity.answer(answer)
     }
 
     private static func kind(of handle: OpaquePointer) -> Kind {
@@ -126,6 +154,23 @@ public final class PublicKey: @unchecked Sendable {
     }
 }
 
+extension PublicKey {
+    /// Whether a check says that the signature holds, for those who refuse nothing for good.
+    public func isValidES256Signature(_ signature: [UInt8], of digest: SHA256Digest) -> Bool {
+        answer(es256: signature, of: digest) == .holds
+    }
+
+    /// The same of an ECDSA signature in DER.
+    public func isValidECDSASignature(der signature: some Collection<UInt8>, of digest: SHA256Digest) -> Bool {
+        answer(ecdsa: signature, of: digest) == .holds
+    }
+
+    /// The same of an RSA signature.
+    public func isValidRSASignature(_ signature: some Collection<UInt8>, of digest: MessageDigest) -> Bool {
+        answer(rsa: signature, of: digest) == .holds
+    }
+}
+
 extension PublicKey: Equatable {
     public static func == (left: PublicKey, right: PublicKey) -> Bool {
         left === right || EVP_PKEY_eq(left.handle, right.handle) == 1
@@ -134,16 +179,20 @@ extension PublicKey: Equatable {
 
 /// Decides whether OpenSSL confirmed a signature.
 ///
-/// Every verification of this module passes through `isConfirmed`, and no other function says that a signature holds.
+/// Every verification of this module passes through `answer`, and no other function says that a signature holds.
 enum Authenticity {
     /// Set by tests alone: they show that nothing is authentic once OpenSSL refuses everything. It can only refuse.
     @TaskLocal static var refusesEverything = false
+    /// Set by tests alone: no check can be made, as where memory is out. Nothing holds then, either.
+    @TaskLocal static var checksNothing = false
 
     /// - Parameter answer: of `EVP_PKEY_verify` or `X509_verify`. It is 1 for a signature that holds and 0 for one that
-    ///   does not. It is negative for bytes that are no signature, or a check that could not be made.
-    static func isConfirmed(_ answer: Int32) -> Bool {
-        if answer != 1 { ERR_clear_error() }
-        return answer == 1 && !refusesEverything
+    ///   does not. It is negative for bytes that are no signature. Each of these two it is also where memory is out,
+    ///   which OpenSSL's list of errors tells. Nil if OpenSSL could not be asked.
+    static func answer(_ answer: Int32?) -> SignatureAnswer {
+        guard answer != 1 || checksNothing || refusesEverything else { return .holds }
+        let isOutOfMemory = OpenSSL.takeErrors()
+        return answer == nil || isOutOfMemory || checksNothing ? .unchecked : .fails
     }
 }
 
@@ -158,7 +207,9 @@ enum ECDSASignature {
 
     /// Lends the signature in DER. Whether `r` and `s` are in the range that a signature needs is for OpenSSL to say.
     /// - Parameter raw: of `rawByteCount` bytes.
-    static func withDER(raw: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    static func withDER<Result>(
+        raw: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
         withUnsafeTemporaryAllocation(byteCount: maxDERByteCount, alignment: 1) { der in
             var count = 2
             for start in [0, scalarByteCount] {

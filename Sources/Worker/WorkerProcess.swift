@@ -48,6 +48,7 @@ public struct WorkerProcess {
         }
         defer { withExtendedLifetime(signals) {} }
         OpenFiles.allow(connections: configuration.processing.maxCalls, logger: logger)
+        for doubt in configuration.signatureDoubts { logger.warning("\(doubt.rawValue)") }
         // Before the first scrape, not after the wait for the ledger. Prometheus sees no rise in a counter that comes
         // to be with its first event.
         let settings = WorkerDrivers.settings(configuration)

@@ -267,12 +267,37 @@ struct AuthenticityTests {
         Authenticity.$refusesEverything.withValue(true) {
             #expect(answers() == [false, false, false, false, false])
         }
+        Authenticity.$checksNothing.withValue(true) {
+            #expect(answers() == [false, false, false, false, false])
+            #expect(key.publicKey.answer(es256: raw, of: digest) == .unchecked)
+            #expect(key.publicKey.answer(ecdsa: der, of: digest) == .unchecked)
+            #expect(rsa.publicKey.answer(rsa: rsaSignature, of: .sha256(digest)) == .unchecked)
+            #expect(leaf.answer(signedBy: chain.intermediate.key.publicKey) == .unchecked)
+        }
+    }
+
+    @Test("and a check that could not be made is no refusal", arguments: [0, -1] as [Int32])
+    func unchecked(answer: Int32) {
+        func leave(_ reason: Int32) {
+            ERR_new()
+            withVaList([]) { ERR_vset_error(ERR_LIB_CRYPTO, reason, nil, $0) }
+        }
+        #expect(Authenticity.answer(nil) == .unchecked)
+        #expect(Authenticity.answer(answer) == .fails)
+        leave(OpenSSL.outOfMemory)
+        leave(Int32(ERR_R_NESTED_ASN1_ERROR))
+        #expect(Authenticity.answer(answer) == .unchecked)
+        leave(Int32(ERR_R_NESTED_ASN1_ERROR))
+        #expect(Authenticity.answer(answer) == .fails)
+        #expect(ERR_peek_error() == 0)
+        let text = ERR_reason_error_string(UInt(ERR_LIB_CRYPTO) << 23 | UInt(OpenSSL.outOfMemory))
+        #expect(text.map { String(cString: $0) } == "malloc failure")
     }
 
     @Test("by the answer 1 and no other", arguments: [Int32.min, -2, -1, 0, 2, 256, .max])
     func otherAnswers(answer: Int32) {
-        #expect(!Authenticity.isConfirmed(answer))
-        #expect(Authenticity.isConfirmed(1))
+        #expect(Authenticity.answer(answer) == .fails)
+        #expect(Authenticity.answer(1) == .holds)
     }
 
     @Test("and leaves no error behind for the next caller of the thread")

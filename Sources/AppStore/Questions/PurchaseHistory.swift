@@ -249,7 +249,10 @@ struct ReplyAttestation {
         do throws(SignedTransactionError) {
             transaction = try verifier.verify(text, now: now)
         } catch {
-            if case .signedAhead = error { throw Distrust(verdict: error.verdict) }
+            switch error {
+            case .signedAhead, .unchecked: throw Distrust(verdict: error.verdict)
+            default: break
+            }
             throw Self.unknown("Apple's reply is not signed as it must be. \(error.detail)")
         }
         guard isName(transaction.environment) else {

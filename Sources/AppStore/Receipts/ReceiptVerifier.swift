@@ -40,7 +40,11 @@ public final class ReceiptVerifier: Sendable {
         let usesSHA1 = signer.digest == .sha1 || chain.isSignedWithSHA1
         guard !usesSHA1 || createdAt < Self.endOfSHA1 else { throw .weakDigest }
         let digest = try signedDigest(signer, payload: data.payload)
-        guard try isValid(signer, digest, chain.key) else { throw .wrongSignature }
+        switch try answer(signer, digest, chain.key) {
+        case .holds: return
+        case .fails: throw .wrongSignature
+        case .unchecked: throw .unchecked
+        }
     }
 
     /// The first chain that holds; if none does, why the first does not. A chain in a form that may be unknown says
@@ -53,6 +57,7 @@ public final class ReceiptVerifier: Sendable {
             do throws(ChainError) {
                 return try chains.chain(leaf: leaf.der, intermediate: intermediate.der)
             } catch {
+                if error == .unchecked { throw .unchecked }
                 if failure.map({ $0.provesForgery && !error.provesForgery }) ?? true { failure = .chain(error) }
             }
         }
@@ -69,14 +74,14 @@ public final class ReceiptVerifier: Sendable {
         return Self.digest(attributes.signed[...], signer.digest)
     }
 
-    private func isValid(
+    private func answer(
         _ signer: SignerInfo, _ digest: MessageDigest, _ key: PublicKey
-    ) throws(ReceiptSignatureError) -> Bool {
+    ) throws(ReceiptSignatureError) -> SignatureAnswer {
         switch (signer.algorithm, key.kind, digest) {
         case (.rsa, .rsa, _), (.rsaWithSHA1, .rsa, _), (.rsaWithSHA256, .rsa, _):
-            key.isValidRSASignature(signer.signature, of: digest)
+            key.answer(rsa: signer.signature, of: digest)
         case (.ecdsaWithSHA256, .p256, .sha256(let digest)):
-            key.isValidECDSASignature(der: signer.signature, of: digest)
+            key.answer(ecdsa: signer.signature, of: digest)
         default: throw .wrongKey
         }
     }
@@ -99,7 +104,7 @@ extension MessageDigest {
 }
 
 /// Why Apple did not sign a receipt. The same receipt gives the same error for ever, so its submission is to be
-/// rejected.
+/// rejected. One case is an exception and says so.
 public enum ReceiptSignatureError: Error, Hashable, Sendable {
     /// The container holds something else than plain data, which a receipt is.
     case wrongContentType
@@ -118,6 +123,8 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     case wrongDigest
     case wrongKey
     case wrongSignature
+    /// A signature could not be checked, which says nothing about the receipt.
+    case unchecked
 
     /// One sentence for people. Holds nothing of the receipt.
     public var detail: String {
@@ -134,10 +141,16 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         case .wrongDigest: "What was signed is not what the receipt holds."
         case .wrongKey: "The receipt's signer has a key of another kind."
         case .wrongSignature: "The signature does not fit the receipt."
+        case .unchecked: "The receipt's signatures cannot be checked on this host now."
         }
     }
 
-    public var verdict: Verdict { .rejected(Rejection(.receiptNotAuthentic, detail)) }
+    public var verdict: Verdict {
+        switch self {
+        case .unchecked, .chain(.unchecked): .hold(.signatureUnchecked, detail: detail)
+        default: .rejected(Rejection(.receiptNotAuthentic, detail))
+        }
+    }
 
     /// Whether it is proven that Apple did not sign. Apple's refusal of such a receipt counts, because two witnesses
     /// say the same.
@@ -159,6 +172,7 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .wrongKey: false
         // Our rules about moments and digests. The signature itself was not looked at.
         case .outsideValidity, .weakDigest: false
+        case .unchecked: false
         }
     }
 }
@@ -193,7 +207,7 @@ extension ReceiptSignatureError {
         case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .chain: .certificates
         case .outsideValidity: .validity
         case .weakDigest: .digest
-        case .wrongDigest, .wrongKey, .wrongSignature: .signature
+        case .wrongDigest, .wrongKey, .wrongSignature, .unchecked: .signature
         }
     }
 }

@@ -248,7 +248,7 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
 }
 
 /// Why a text is no transaction that Apple signed. The same text always gives the same error, so its submission is
-/// rejected. Three cases are exceptions and say so.
+/// rejected. Four cases are exceptions and say so.
 public enum SignedTransactionError: Error, Hashable, Sendable {
     /// More than ``SignedTransactionVerifier/maxBytes``; not looked into.
     case tooLarge
@@ -266,6 +266,8 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     case wrongKey
     /// The signature has not 64 bytes, or is none of this key over this text.
     case wrongSignature
+    /// A signature could not be checked, which says nothing about the text.
+    case unchecked
     /// Signed, and yet its payload is no JSON object of ours, or has a member twice. Apple made it, so a person must
     /// look.
     case payloadUnreadable
@@ -292,6 +294,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         case .chain(let error): error.detail
         case .wrongKey: "The key of the signed transaction is not on the curve P-256."
         case .wrongSignature: "The signature does not fit the signed transaction."
+        case .unchecked: "The signatures of the signed transaction cannot be checked on this host now."
         case .payloadUnreadable: "The payload of the signed transaction cannot be read."
         case .notATransaction: "Apple signed it, and it is no transaction."
         case .noSigningDate: "The signed transaction does not say when it was signed."
@@ -309,6 +312,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         switch self {
         case .signedAhead(let moment): .retry(.signedAhead, notBefore: moment)
         case .payloadUnreadable, .noSigningDate: .hold(.unknownAnswer, detail: detail)
+        case .unchecked, .chain(.unchecked): .hold(.signatureUnchecked, detail: detail)
         case .localTesting: .rejected(Rejection(.environmentNotAllowed, detail))
         case .tooLarge, .notThreeParts, .notBase64URL, .headerUnreadable, .wrongAlgorithm, .headerRefused,
             .wrongCertificateCount, .chain, .wrongKey, .wrongSignature, .notATransaction, .outsideValidity:
@@ -328,7 +332,7 @@ enum SignedTransactionStep: String, CaseIterable {
             case .tooLarge, .notThreeParts, .notBase64URL: .form
             case .headerUnreadable, .wrongAlgorithm, .headerRefused, .wrongCertificateCount: .header
             case .chain, .wrongKey: .certificates
-            case .wrongSignature: .signature
+            case .wrongSignature, .unchecked: .signature
             case .payloadUnreadable, .notATransaction, .noSigningDate: .payload
             case .outsideValidity: .validity
             case .signedAhead: .clock

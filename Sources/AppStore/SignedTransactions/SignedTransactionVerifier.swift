@@ -33,7 +33,11 @@ public final class SignedTransactionVerifier: Sendable {
         // StoreKit writes base64url; to take other alphabets, too, would give a transaction many spellings.
         guard let raw = Base64URL.decode(token.signature) else { throw .notBase64URL }
         // Of the two forms that every ECDSA signature has, either counts: the text is never an identity.
-        guard key.signed(payload: token.payload, raw) else { throw .wrongSignature }
+        switch key.signed(payload: token.payload, raw) {
+        case .holds: break
+        case .fails: throw .wrongSignature
+        case .unchecked: throw .unchecked
+        }
         if known == nil { headers.remember(token.header, key) }
         guard let payload = Base64URL.decode(token.payload) else { throw .notBase64URL }
         let transaction = try SignedTransaction(payload: payload)
@@ -64,7 +68,7 @@ public final class SignedTransactionVerifier: Sendable {
         do throws(ChainError) {
             chain = try chains.chain(leaf: header.leaf[...], intermediate: header.intermediate[...])
         } catch {
-            throw .chain(error)
+            throw error == .unchecked ? .unchecked : .chain(error)
         }
         guard !chain.isSignedWithSHA1 else { throw .chain(.weakSignature) }
         guard chain.key.kind == .p256 else { throw .wrongKey }
@@ -149,8 +153,8 @@ final class SigningKey: Sendable {
     /// - Parameters:
     ///   - payload: encoded.
     ///   - signature: `r` and `s` (RFC 7518, section 3.4); anything else is no signature.
-    func signed(payload: ArraySlice<UInt8>, _ signature: [UInt8]) -> Bool {
-        key.isValidES256Signature(signature, of: beginning.hash(followedBy: payload))
+    func signed(payload: ArraySlice<UInt8>, _ signature: [UInt8]) -> SignatureAnswer {
+        key.answer(es256: signature, of: beginning.hash(followedBy: payload))
     }
 }
 

@@ -51,18 +51,36 @@ struct ChainVerifier: Sendable {
         guard [leaf, intermediate].allSatisfy({ $0.signatureAlgorithm != nil }) else { throw .unknownAlgorithm }
         // Several where a root was renewed under its name.
         let candidates = roots.certificates.filter { $0.subject == intermediate.issuer }
-        guard let root = candidates.first(where: { intermediate.isSigned(by: $0.publicKey) }) else { throw .untrusted }
-        guard leaf.isSigned(by: intermediate.publicKey) else { throw .broken }
+        var root: Certificate?
+        for candidate in candidates where root == nil {
+            if try Self.holds(intermediate.answer(signedBy: candidate.publicKey)) { root = candidate }
+        }
+        guard let root else { throw .untrusted }
+        guard try Self.holds(leaf.answer(signedBy: intermediate.publicKey)) else { throw .broken }
+        // It would be remembered without what checks its signatures.
+        guard leaf.publicKey.isReady else { throw .unchecked }
         guard let validity = Self.intersection([root, intermediate, leaf]) else { throw .neverValid }
         return VerifiedChain(
             key: leaf.publicKey, validity: validity,
             isSignedWithSHA1: [leaf, intermediate].contains { $0.signatureAlgorithm == .rsaWithSHA1 })
     }
 
+    private static func holds(_ answer: SignatureAnswer) throws(ChainError) -> Bool {
+        switch answer {
+        case .holds: true
+        case .fails: false
+        case .unchecked: throw .unchecked
+        }
+    }
+
     private static func read(_ der: ArraySlice<UInt8>) throws(ChainError) -> Certificate {
         guard der.count <= maxCertificateBytes else { throw .tooLarge }
         let certificate: Certificate
-        do throws(CertificateUnreadable) { certificate = try Certificate(der: der) } catch { throw .unreadable }
+        do throws(CertificateUnreadable) {
+            certificate = try Certificate(der: der)
+        } catch {
+            throw error.isForLackOfMemory ? .unchecked : .unreadable
+        }
         let unknown = certificate.extensions.contains { $0.isCritical && !understood.contains($0.identifier) }
         guard !unknown else { throw .unknownCriticalExtension }
         return certificate
@@ -104,7 +122,7 @@ extension Certificate {
 }
 
 /// Why a chain of certificates proves nothing. The same certificates give the same error for ever, so the evidence that
-/// carries them is to be rejected.
+/// carries them is to be rejected. One case is an exception and says so.
 public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     /// A certificate of more than ``ChainVerifier/maxCertificateBytes``.
     case tooLarge = "A certificate is larger than a certificate can be."
@@ -126,6 +144,8 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     case neverValid = "The certificates are never valid at the same time."
     /// A certificate is signed over a SHA-1 digest, where that does not count.
     case weakSignature = "A certificate is signed in a way that Apple gave up."
+    /// A signature could not be checked, which says nothing about the chain. It is never remembered.
+    case unchecked = "A certificate's signature cannot be checked on this host now."
 
     public var detail: String { rawValue }
 
@@ -144,6 +164,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
         case .wrongRole, .wrongUsage, .wrongPurpose: false
         // About moments and digests, which need no forgery.
         case .neverValid, .weakSignature: false
+        case .unchecked: false
         }
     }
 }
@@ -221,6 +242,7 @@ final class ChainCache: Sendable {
                     state.good[least.key] = nil
                 }
                 state.good[key] = (chain, 1)
+            case .failure(.unchecked): return
             case .failure(let error):
                 guard state.bad.updateValue(error, forKey: key) == nil else { return }
                 guard state.badKeys.count == Self.maxBad else { return state.badKeys.append(key) }

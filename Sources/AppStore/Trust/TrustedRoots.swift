@@ -16,6 +16,13 @@ public struct TrustedRoots: Sendable {
     /// Apple's own roots in PEM: those that StoreKit 2 transactions and App Store receipts chain to.
     public static var applePEM: String { appleRootCAG3 + appleRootCA }
 
+    /// Whether this host's OpenSSL cannot check signatures over SHA-1, which receipts from before 2025 have. Apple Root
+    /// CA has signed itself so.
+    public static var lacksSHA1: Bool {
+        guard let root = try? Certificate.certificates(pem: appleRootCA).first else { return false }
+        return root.answer(signedBy: root.publicKey) == .unchecked
+    }
+
     /// Reads one or more certificates from PEM text.
     /// - Throws: `tooLarge`, `empty`, `unreadable`, `noAuthority`.
     public init(pem: String) throws(TrustError) {

@@ -36,6 +36,7 @@ enum CheckCommand {
         let (ledger, refusal) = ledger(configuration, kafka, rights, context)
         let results =
             brokers + ledger
+            + configuration.signatureDoubts.map { CheckLine("Apple's signatures", .warning, $0.rawValue) }
             + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
             + ServiceCheck(call: context.service).results(configuration.apps)
         try context.output(isJSON ? json(results, lines) : text(results, lines))

@@ -209,7 +209,8 @@ struct SubmissionWords: Sendable {
         case .productNotConfigured, .productContradicted, .accountTokenMissing, .advancedCommerce, .partialRefund:
             Self.whileItWaits
         case .sharedSecretRefused, .credentialsMissing, .credentialsRefused, .requestRefused, .unknownAnswer,
-            .appNotConfigured, .incompleteAnswer, .decisionRefused, .endsWorkers, .laterVersion, nil:
+            .appNotConfigured, .incompleteAnswer, .signatureUnchecked, .decisionRefused, .endsWorkers, .laterVersion,
+            nil:
             isSigned ? Self.whileItWaits : Self.whileUnverified
         }
     }

@@ -33,4 +33,33 @@ struct OpenSSLDecidesTests {
             #expect(warm.error(receipt) == nil)
         }
     }
+
+    @Test("and what cannot be checked is held, never called forged, and forgotten", arguments: [true, false])
+    func unchecked(isRSA: Bool) throws {
+        let roots = try SignedToken.chain.roots()
+        let text = try SignedToken().text()
+        let transactions = SignedTransactionVerifier(roots: roots)
+        let signing = isRSA ? try ReceiptSigning.rsa() : try .p256()
+        let receipt = try signing.receipt()
+        let receipts = ReceiptVerifier(roots: signing.roots)
+        // First with unknown certificates, then with known ones.
+        for _ in 0..<2 {
+            Authenticity.$checksNothing.withValue(true) {
+                #expect(transactions.result(text).error == .unchecked)
+                #expect(transactions.result(text).error?.verdict.hold == .signatureUnchecked)
+                #expect(receipts.error(receipt) == .unchecked)
+                #expect(receipts.error(receipt)?.verdict.hold == .signatureUnchecked)
+                #expect(receipts.error(receipt)?.provesForgery == false)
+            }
+            #expect(transactions.result(text).error == nil)
+            #expect(receipts.error(receipt) == nil)
+        }
+        #expect(transactions.chains.counts == (1, 0) && receipts.chains.counts == (1, 0))
+    }
+
+    @Test("of this host, SHA-1 signatures can be checked")
+    func sha1() {
+        #expect(!TrustedRoots.lacksSHA1)
+        Authenticity.$checksNothing.withValue(true) { #expect(TrustedRoots.lacksSHA1) }
+    }
 }
