@@ -122,7 +122,8 @@ public enum HoldCause: String, Hashable, Sendable, Codable, CaseIterable {
     case advancedCommerce = "advanced_commerce"
     /// Apple gave a part of the money back, and the worth of the rest is not known.
     case partialRefund = "partial_refund"
-    /// Apple's signature could not be checked: memory is out, or the host's OpenSSL refuses its algorithm.
+    /// Apple's signature could not be checked: memory is out, the host's OpenSSL refuses its algorithm, or the
+    /// configuration names other roots than Apple's.
     case signatureUnchecked = "signature_unchecked"
     /// The ledger refuses the decision for its data.
     case decisionRefused = "decision_refused"
@@ -161,8 +162,8 @@ extension HoldCause {
             "let the backend submit it again with appAccountToken, for the same orderId, under a new id; or say "
                 + "accountToken: ignore, which grants it to whoever submitted it"
         case .signatureUnchecked:
-            "OpenSSL does not check Apple's signatures on this host: see whether memory is short, and whether its policy "
-                + "forbids SHA-1 signatures, which receipts from before 2025 have"
+            "this worker cannot check Apple's signatures: unset GRANTOR_APPLE_ROOT_CERTIFICATES in production, and see "
+                + "whether OpenSSL's policy forbids SHA-1 signatures, or memory is short"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
         case .laterVersion:
             "a later version wrote rows that it depends on: run that version again; it goes on by itself"

@@ -1,9 +1,9 @@
-import AppStore
 import Contract
 import FileTesting
 import Logging
 import Testing
 
+@testable import AppStore
 @testable import Configuration
 
 @Suite("Worker configuration")
@@ -195,5 +195,38 @@ struct WorkerConfigurationTests {
             #expect(lines.contains("postgres://<redacted>"), "\(mistaken)")
             for secret in ["s3cret", "foo", "bar"] { #expect(!lines.contains { $0.contains(secret) }, "\(mistaken)") }
         }
+    }
+
+    @Test("Roots that are not Apple's are doubted where Apple's own hosts are asked, and only there")
+    func foreignRoots() throws {
+        let folder = try TemporaryFolder()
+        let apples = try folder.write(TrustedRoots.applePEM, to: "apple.pem")
+        let other = try folder.write(TrustedRoots.appleRootCA, to: "one.pem")
+        func doubts(_ settings: [String: String]) throws -> [SignatureDoubt] {
+            try sample.load(settings).signatureDoubts(lacksSHA1: false)
+        }
+        #expect(try doubts([:]).isEmpty)
+        #expect(try doubts(["GRANTOR_APPLE_ROOT_CERTIFICATES": apples]).isEmpty)
+        #expect(try doubts(["GRANTOR_APPLE_ROOT_CERTIFICATES": other]) == [.foreignRoots])
+        let simulator = [
+            "GRANTOR_APPLE_ROOT_CERTIFICATES": other,
+            "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": "https://apple.com.example.com/verifyReceipt",
+            "GRANTOR_SERVER_API_PRODUCTION_URL": "https://simulator:8443",
+        ]
+        #expect(try doubts(simulator).isEmpty)
+        let older = ["GRANTOR_SERVER_API_PRODUCTION_URL": "https://API.storekit.itunes.apple.com:443"]
+        #expect(try doubts(simulator.merging(older) { $1 }) == [.foreignRoots])
+    }
+
+    @Test("A host without SHA-1 signatures is told where receipts are read here")
+    func sha1() throws {
+        let folder = try TemporaryFolder()
+        let apps = try folder.write(
+            "apps: [{bundleId: com.example.game, sandbox: {policy: reject}, products: any, receipts: local}]\n",
+            to: "apps.yaml")
+        #expect(try sample.load().signatureDoubts(lacksSHA1: true).isEmpty)
+        let local = try sample.load(["GRANTOR_APPS_FILE": apps])
+        #expect(local.signatureDoubts(lacksSHA1: true) == [.lacksSHA1])
+        #expect(local.signatureDoubts(lacksSHA1: false).isEmpty)
     }
 }

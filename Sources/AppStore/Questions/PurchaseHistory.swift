@@ -250,7 +250,7 @@ struct ReplyAttestation {
             transaction = try verifier.verify(text, now: now)
         } catch {
             switch error {
-            case .signedAhead, .unchecked: throw Distrust(verdict: error.verdict)
+            case .signedAhead, .unchecked, .objection: throw Distrust(verdict: error.verdict)
             default: break
             }
             throw Self.unknown("Apple's reply is not signed as it must be. \(error.detail)")

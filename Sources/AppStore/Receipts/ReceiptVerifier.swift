@@ -41,7 +41,7 @@ public final class ReceiptVerifier: Sendable {
         guard !usesSHA1 || createdAt < Self.endOfSHA1 else { throw .weakDigest }
         let digest = try signedDigest(signer, payload: data.payload)
         switch try answer(signer, digest, chain.key) {
-        case .holds: return
+        case .holds: if let objection = chain.objection { throw .objection(objection) }
         case .fails: throw .wrongSignature
         case .unchecked: throw .unchecked
         }
@@ -104,7 +104,7 @@ extension MessageDigest {
 }
 
 /// Why Apple did not sign a receipt. The same receipt gives the same error for ever, so its submission is to be
-/// rejected. One case is an exception and says so.
+/// rejected. Two cases are exceptions and say so.
 public enum ReceiptSignatureError: Error, Hashable, Sendable {
     /// The container holds something else than plain data, which a receipt is.
     case wrongContentType
@@ -125,6 +125,8 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     case wrongSignature
     /// A signature could not be checked, which says nothing about the receipt.
     case unchecked
+    /// Apple signed it, and its certificates break a rule of ours. A person must look.
+    case objection(ChainError)
 
     /// One sentence for people. Holds nothing of the receipt.
     public var detail: String {
@@ -141,12 +143,14 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         case .wrongDigest: "What was signed is not what the receipt holds."
         case .wrongKey: "The receipt's signer has a key of another kind."
         case .wrongSignature: "The signature does not fit the receipt."
+        case .objection(let error): "Apple signed the receipt, and it is not taken. \(error.detail)"
         case .unchecked: "The receipt's signatures cannot be checked on this host now."
         }
     }
 
     public var verdict: Verdict {
         switch self {
+        case .objection(let error): .hold(error.holdCause, detail: detail)
         case .unchecked, .chain(.unchecked): .hold(.signatureUnchecked, detail: detail)
         default: .rejected(Rejection(.receiptNotAuthentic, detail))
         }
@@ -172,7 +176,7 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .wrongKey: false
         // Our rules about moments and digests. The signature itself was not looked at.
         case .outsideValidity, .weakDigest: false
-        case .unchecked: false
+        case .unchecked, .objection: false
         }
     }
 }
@@ -204,7 +208,7 @@ extension ReceiptSignatureError {
         switch self {
         case .wrongContentType, .noCreationDate: .form
         case .signerUnreadable: .signer
-        case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .chain: .certificates
+        case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .chain, .objection: .certificates
         case .outsideValidity: .validity
         case .weakDigest: .digest
         case .wrongDigest, .wrongKey, .wrongSignature, .unchecked: .signature

@@ -248,7 +248,7 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
 }
 
 /// Why a text is no transaction that Apple signed. The same text always gives the same error, so its submission is
-/// rejected. Four cases are exceptions and say so.
+/// rejected. Five cases are exceptions and say so.
 public enum SignedTransactionError: Error, Hashable, Sendable {
     /// More than ``SignedTransactionVerifier/maxBytes``; not looked into.
     case tooLarge
@@ -268,6 +268,8 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     case wrongSignature
     /// A signature could not be checked, which says nothing about the text.
     case unchecked
+    /// Apple signed it, and its certificates break a rule of ours. Its payload is not read. A person must look.
+    case objection(ChainError)
     /// Signed, and yet its payload is no JSON object of ours, or has a member twice. Apple made it, so a person must
     /// look.
     case payloadUnreadable
@@ -295,6 +297,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         case .wrongKey: "The key of the signed transaction is not on the curve P-256."
         case .wrongSignature: "The signature does not fit the signed transaction."
         case .unchecked: "The signatures of the signed transaction cannot be checked on this host now."
+        case .objection(let error): "Apple signed the transaction, and it is not taken. \(error.detail)"
         case .payloadUnreadable: "The payload of the signed transaction cannot be read."
         case .notATransaction: "Apple signed it, and it is no transaction."
         case .noSigningDate: "The signed transaction does not say when it was signed."
@@ -312,6 +315,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         switch self {
         case .signedAhead(let moment): .retry(.signedAhead, notBefore: moment)
         case .payloadUnreadable, .noSigningDate: .hold(.unknownAnswer, detail: detail)
+        case .objection(let error): .hold(error.holdCause, detail: detail)
         case .unchecked, .chain(.unchecked): .hold(.signatureUnchecked, detail: detail)
         case .localTesting: .rejected(Rejection(.environmentNotAllowed, detail))
         case .tooLarge, .notThreeParts, .notBase64URL, .headerUnreadable, .wrongAlgorithm, .headerRefused,
@@ -331,7 +335,7 @@ enum SignedTransactionStep: String, CaseIterable {
             switch error {
             case .tooLarge, .notThreeParts, .notBase64URL: .form
             case .headerUnreadable, .wrongAlgorithm, .headerRefused, .wrongCertificateCount: .header
-            case .chain, .wrongKey: .certificates
+            case .chain, .wrongKey, .objection: .certificates
             case .wrongSignature, .unchecked: .signature
             case .payloadUnreadable, .notATransaction, .noSigningDate: .payload
             case .outsideValidity: .validity

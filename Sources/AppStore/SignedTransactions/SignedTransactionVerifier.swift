@@ -38,6 +38,7 @@ public final class SignedTransactionVerifier: Sendable {
         case .fails: throw .wrongSignature
         case .unchecked: throw .unchecked
         }
+        if let objection = key.objection { throw .objection(objection) }
         if known == nil { headers.remember(token.header, key) }
         guard let payload = Base64URL.decode(token.payload) else { throw .notBase64URL }
         let transaction = try SignedTransaction(payload: payload)
@@ -72,7 +73,7 @@ public final class SignedTransactionVerifier: Sendable {
         }
         guard !chain.isSignedWithSHA1 else { throw .chain(.weakSignature) }
         guard chain.key.kind == .p256 else { throw .wrongKey }
-        return SigningKey(key: chain.key, validity: chain.validity, header: encoded)
+        return SigningKey(key: chain.key, validity: chain.validity, objection: chain.objection, header: encoded)
     }
 }
 
@@ -136,6 +137,8 @@ extension RawSpan {
 final class SigningKey: Sendable {
     /// Signatures made outside of it do not count.
     let validity: ClosedRange<Timestamp>
+    /// As ``VerifiedChain/objection``.
+    let objection: ChainError?
     private let key: PublicKey
     /// The header and the dot behind it: most of the signed bytes, and the same in every transaction.
     private let beginning: SHA256Prefix
@@ -143,7 +146,8 @@ final class SigningKey: Sendable {
     /// - Parameters:
     ///   - key: on P-256.
     ///   - header: the encoded header that names the key.
-    init(key: PublicKey, validity: ClosedRange<Timestamp>, header: ArraySlice<UInt8>) {
+    init(key: PublicKey, validity: ClosedRange<Timestamp>, objection: ChainError?, header: ArraySlice<UInt8>) {
+        self.objection = objection
         self.key = key
         self.validity = validity
         beginning = SHA256Prefix(header + [UInt8(ascii: ".")])

@@ -9,6 +9,9 @@ struct VerifiedChain: Sendable {
     let validity: ClosedRange<Timestamp>
     /// Whether leaf or intermediate are signed over a SHA-1 digest, which counts for old receipts alone.
     let isSignedWithSHA1: Bool
+    /// What this version, or its configuration, has against it, although Apple made it. Nothing that its key signed is
+    /// granted then, nor called made-up.
+    let objection: ChainError?
 }
 
 /// Verifies the certificates that sign App Store data: a leaf, issued by an intermediate, issued by a pinned root. Leaf
@@ -20,6 +23,10 @@ struct VerifiedChain: Sendable {
 /// the certificates are valid, and compare it with the moment of signing. The rules are those of RFC 5280, section 6.1,
 /// for a path of this length. A certificate with an unknown critical extension, such as constraints on names, is
 /// refused. No network is used.
+///
+/// Of what Apple's root and Apple's intermediate have signed as a leaf of the App Store a fault is no proof against it.
+/// Apple may have changed a form, or the roots in the configuration are others. Such a chain has an objection. A leaf
+/// without Apple's marker is refused: each developer can have one that Apple's roots lead to.
 ///
 /// Markers: [Validating receipts on the
 /// device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device) and Apple's
@@ -39,30 +46,53 @@ struct ChainVerifier: Sendable {
     private static let understood = [basicConstraints, keyUsage, intermediateMarker, leafMarker]
 
     let roots: TrustedRoots
+    /// Roots of Apple's that are not pinned.
+    private let others: [Certificate]
+
+    /// - Parameter builtIn: Apple's roots, which a file in the configuration replaces.
+    init(roots: TrustedRoots, builtIn: TrustedRoots? = try? .apple()) {
+        self.roots = roots
+        let pinned = roots.certificates.map(\.der)
+        others = builtIn.map { $0.certificates.filter { !pinned.contains($0.der) } } ?? []
+    }
 
     /// Verifies a chain, given as DER. The root that a sender presents is not asked for.
     func verify(leaf: ArraySlice<UInt8>, intermediate: ArraySlice<UInt8>) throws(ChainError) -> VerifiedChain {
         let leaf = try Self.read(leaf)
         let intermediate = try Self.read(intermediate)
+        var objection = Self.objection(leaf, intermediate)
         // The cheap checks first: a signature on P-384 costs a thousand times as much.
-        try Self.check(leaf: leaf)
-        try Self.check(intermediate: intermediate)
-        guard leaf.issuer == intermediate.subject else { throw .broken }
-        guard [leaf, intermediate].allSatisfy({ $0.signatureAlgorithm != nil }) else { throw .unknownAlgorithm }
-        // Several where a root was renewed under its name.
-        let candidates = roots.certificates.filter { $0.subject == intermediate.issuer }
-        var root: Certificate?
-        for candidate in candidates where root == nil {
-            if try Self.holds(intermediate.answer(signedBy: candidate.publicKey)) { root = candidate }
+        if let objection, !leaf.hasExtension(Self.leafMarker) { throw objection }
+        guard leaf.issuer == intermediate.subject else { throw objection ?? .broken }
+        guard [leaf, intermediate].allSatisfy({ $0.signatureAlgorithm != nil }) else {
+            throw objection ?? .unknownAlgorithm
         }
-        guard let root else { throw .untrusted }
-        guard try Self.holds(leaf.answer(signedBy: intermediate.publicKey)) else { throw .broken }
+        let root: Certificate
+        if let pinned = try Self.issuer(of: intermediate, among: roots.certificates) {
+            root = pinned
+        } else if let other = try Self.issuer(of: intermediate, among: others) {
+            (root, objection) = (other, objection ?? .rootNotPinned)
+        } else {
+            throw objection ?? .untrusted
+        }
+        guard try Self.holds(leaf.answer(signedBy: intermediate.publicKey)) else { throw objection ?? .broken }
         // It would be remembered without what checks its signatures.
         guard leaf.publicKey.isReady else { throw .unchecked }
         guard let validity = Self.intersection([root, intermediate, leaf]) else { throw .neverValid }
         return VerifiedChain(
             key: leaf.publicKey, validity: validity,
-            isSignedWithSHA1: [leaf, intermediate].contains { $0.signatureAlgorithm == .rsaWithSHA1 })
+            isSignedWithSHA1: [leaf, intermediate].contains { $0.signatureAlgorithm == .rsaWithSHA1 },
+            objection: objection)
+    }
+
+    /// The root that signed an intermediate. Several may have its name, where a root was renewed.
+    private static func issuer(
+        of intermediate: Certificate, among roots: [Certificate]
+    ) throws(ChainError) -> Certificate? {
+        for root in roots where root.subject == intermediate.issuer {
+            if try holds(intermediate.answer(signedBy: root.publicKey)) { return root }
+        }
+        return nil
     }
 
     private static func holds(_ answer: SignatureAnswer) throws(ChainError) -> Bool {
@@ -81,21 +111,22 @@ struct ChainVerifier: Sendable {
         } catch {
             throw error.isForLackOfMemory ? .unchecked : .unreadable
         }
-        let unknown = certificate.extensions.contains { $0.isCritical && !understood.contains($0.identifier) }
-        guard !unknown else { throw .unknownCriticalExtension }
         return certificate
     }
 
-    private static func check(intermediate: Certificate) throws(ChainError) {
-        guard intermediate.isAuthority(over: 0) else { throw .wrongRole }
-        guard intermediate.allows(.keyCertSign) else { throw .wrongUsage }
-        guard intermediate.hasExtension(intermediateMarker) else { throw .wrongPurpose }
-    }
-
-    private static func check(leaf: Certificate) throws(ChainError) {
-        guard !leaf.isAuthority else { throw .wrongRole }
-        guard leaf.allows(.digitalSignature) else { throw .wrongUsage }
-        guard leaf.hasExtension(leafMarker) else { throw .wrongPurpose }
+    /// The first rule of ours that a chain breaks.
+    private static func objection(_ leaf: Certificate, _ intermediate: Certificate) -> ChainError? {
+        let unknown = (leaf.extensions + intermediate.extensions).contains {
+            $0.isCritical && !understood.contains($0.identifier)
+        }
+        if unknown { return .unknownCriticalExtension }
+        guard !leaf.isAuthority else { return .wrongRole }
+        guard leaf.allows(.digitalSignature) else { return .wrongUsage }
+        guard leaf.hasExtension(leafMarker) else { return .wrongPurpose }
+        guard intermediate.isAuthority(over: 0) else { return .wrongRole }
+        guard intermediate.allows(.keyCertSign) else { return .wrongUsage }
+        guard intermediate.hasExtension(intermediateMarker) else { return .wrongPurpose }
+        return nil
     }
 
     private static func intersection(_ certificates: [Certificate]) -> ClosedRange<Timestamp>? {
@@ -129,7 +160,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     case unreadable = "A certificate cannot be read."
     /// A certificate is signed by an algorithm that is weak, or that this version does not know.
     case unknownAlgorithm = "A certificate is signed in a way that is not known."
-    /// No pinned root issued the intermediate, so Apple did not sign.
+    /// No root of Apple's, and no pinned one, issued the intermediate, so Apple did not sign.
     case untrusted = "The certificates do not chain to a root of Apple's."
     /// The intermediate did not issue the leaf.
     case broken = "The certificates do not form a chain."
@@ -144,10 +175,15 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     case neverValid = "The certificates are never valid at the same time."
     /// A certificate is signed over a SHA-1 digest, where that does not count.
     case weakSignature = "A certificate is signed in a way that Apple gave up."
+    /// Apple made it, and a file in the configuration replaces Apple's roots.
+    case rootNotPinned = "GRANTOR_APPLE_ROOT_CERTIFICATES names other roots than the one of Apple's that it chains to."
     /// A signature could not be checked, which says nothing about the chain. It is never remembered.
     case unchecked = "A certificate's signature cannot be checked on this host now."
 
     public var detail: String { rawValue }
+
+    /// Why evidence waits whose certificates have this objection.
+    var holdCause: HoldCause { self == .rootNotPinned ? .signatureUnchecked : .unknownAnswer }
 
     /// Whether it is proven that Apple did not sign, as in ``ReceiptSignatureError/provesForgery``.
     var provesForgery: Bool {
@@ -164,7 +200,7 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
         case .wrongRole, .wrongUsage, .wrongPurpose: false
         // About moments and digests, which need no forgery.
         case .neverValid, .weakSignature: false
-        case .unchecked: false
+        case .unchecked, .rootNotPinned: false
         }
     }
 }

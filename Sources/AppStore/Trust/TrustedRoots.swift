@@ -16,6 +16,12 @@ public struct TrustedRoots: Sendable {
     /// Apple's own roots in PEM: those that StoreKit 2 transactions and App Store receipts chain to.
     public static var applePEM: String { appleRootCAG3 + appleRootCA }
 
+    /// Whether both of Apple's own roots are among them.
+    public var haveAppleRoots: Bool {
+        guard let apples = try? Self.apple() else { return false }
+        return apples.certificates.allSatisfy { apple in certificates.contains { $0.der == apple.der } }
+    }
+
     /// Whether this host's OpenSSL cannot check signatures over SHA-1, which receipts from before 2025 have. Apple Root
     /// CA has signed itself so.
     public static var lacksSHA1: Bool {

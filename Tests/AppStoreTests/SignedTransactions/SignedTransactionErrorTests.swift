@@ -28,6 +28,8 @@ struct SignedTransactionErrorTests {
     func unreadable() {
         #expect(SignedTransactionError.payloadUnreadable.verdict.hold == .unknownAnswer)
         #expect(SignedTransactionError.noSigningDate.verdict.hold == .unknownAnswer)
+        #expect(SignedTransactionError.objection(.wrongRole).verdict.hold == .unknownAnswer)
+        #expect(SignedTransactionError.objection(.rootNotPinned).verdict.hold == .signatureUnchecked)
     }
 
     @Test("what was signed in the future waits for that moment, and is never given up: the clock may be ours")
@@ -41,6 +43,7 @@ struct SignedTransactionErrorTests {
         let all =
             Self.rejected + [
                 .localTesting, .payloadUnreadable, .noSigningDate, .signedAhead(until: Self.later), .unchecked,
+                .objection(.wrongRole),
             ]
         #expect(Set(all.map(\.detail)).count == all.count)
     }

@@ -11,9 +11,6 @@ struct SignedTransactionVerifierTests {
     /// Chains that lead elsewhere, each with its own root trusted.
     static let chains: [(ChainError?, @Sendable (inout ChainBuilder) -> Void)] = [
         (.wrongPurpose, { $0.leaf.marker = nil }),
-        (.wrongPurpose, { $0.intermediate.marker = nil }),
-        (.wrongRole, { $0.intermediate.constraints = .basicConstraints(isAuthority: false) }),
-        (.wrongRole, { $0.leaf.constraints = .basicConstraints(isAuthority: true) }),
         (
             .weakSignature,
             {
@@ -23,6 +20,14 @@ struct SignedTransactionVerifierTests {
         ),
         (.broken, { $0.leaf.signer = .new(.p384) }),
         (.untrusted, { $0.intermediate.signer = .new(.p384) }),
+    ]
+
+    /// Chains of Apple's own that break a rule of ours.
+    static let objections: [(ChainError, @Sendable (inout ChainBuilder) -> Void)] = [
+        (.wrongPurpose, { $0.intermediate.marker = nil }),
+        (.wrongRole, { $0.intermediate.constraints = .basicConstraints(isAuthority: false) }),
+        (.wrongRole, { $0.leaf.constraints = .basicConstraints(isAuthority: true) }),
+        (.unknownCriticalExtension, { $0.leaf.extensions = [ChainVerifierTests.critical] }),
     ]
 
     @Test(
@@ -44,6 +49,21 @@ struct SignedTransactionVerifierTests {
         let (error, change) = Self.chains[index]
         let token = try SignedToken(chain: ChainBuilder(change))
         #expect(try token.verified().error == error.map { .chain($0) })
+    }
+
+    @Test(
+        "what Apple's own leaf signed is not taken, and held, where a rule of ours objects to its certificates",
+        arguments: objections.indices)
+    func objection(index: Int) throws {
+        let (error, change) = Self.objections[index]
+        let token = try SignedToken(chain: ChainBuilder(change))
+        let verifier = SignedTransactionVerifier(roots: try token.chain.roots())
+        for _ in 0..<2 {
+            #expect(try verifier.result(token.text()).error == .objection(error))
+            let forged = token.text(signedBy: try token.signature(by: .new(.p256)))
+            #expect(verifier.result(forged).error == .wrongSignature, "anybody can copy certificates")
+        }
+        #expect(verifier.headers.count == 0)
     }
 
     @Test("a root of one's own, presented in x5c, is nobody's")
@@ -186,7 +206,7 @@ struct JWSHeaderCacheTests {
     private let signer = ChainBuilder().signingKey.publicKey
 
     private func key() -> SigningKey {
-        SigningKey(key: signer, validity: ChainBuilder.start...ChainBuilder.end, header: header(0))
+        SigningKey(key: signer, validity: ChainBuilder.start...ChainBuilder.end, objection: nil, header: header(0))
     }
 
     private func header(_ number: Int) -> ArraySlice<UInt8> { Array("header-\(number)".utf8)[...] }

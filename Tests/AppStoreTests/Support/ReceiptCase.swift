@@ -176,11 +176,11 @@ extension ReceiptCase {
             $0.roots = try ReceiptSigning.p256 { $0.root.subject = "Apple Root CA" }.roots
         },
         .chain("a leaf for another purpose", .chain(.wrongPurpose)) { $0.leaf.marker = nil },
-        .chain("an intermediate for another purpose", .chain(.wrongPurpose)) { $0.intermediate.marker = nil },
-        .chain("a leaf that is an authority", .chain(.wrongRole)) {
+        .chain("an intermediate for another purpose", .objection(.wrongPurpose)) { $0.intermediate.marker = nil },
+        .chain("a leaf that is an authority", .objection(.wrongRole)) {
             $0.leaf.constraints = .basicConstraints(isAuthority: true)
         },
-        .chain("an intermediate that is none", .chain(.wrongRole)) {
+        .chain("an intermediate that is none", .objection(.wrongRole)) {
             $0.intermediate.constraints = .basicConstraints(isAuthority: false)
         },
         .chain("a leaf that the intermediate did not sign", .chain(.broken)) {

@@ -7,15 +7,20 @@ import Testing
 
 @Suite("Chains of certificates")
 struct ChainVerifierTests {
-    /// One way in which a chain differs from Apple's, and its error; nil for a chain that holds.
+    /// One way in which a chain differs from Apple's, and its error or objection; nil for a chain that holds.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let error: ChainError?
+        let objection: ChainError?
         let change: @Sendable (inout ChainBuilder) -> Void
 
-        init(_ description: String, _ error: ChainError?, _ change: @escaping @Sendable (inout ChainBuilder) -> Void) {
+        init(
+            _ description: String, _ error: ChainError? = nil, signed objection: ChainError? = nil,
+            _ change: @escaping @Sendable (inout ChainBuilder) -> Void
+        ) {
             testDescription = description
             self.error = error
+            self.objection = objection
             self.change = change
         }
     }
@@ -43,26 +48,26 @@ struct ChainVerifierTests {
                 $0[keyPath: link].notAfter = Timestamp(milliseconds: 1_100_000_000_000)
             }
         },
-        Case("an intermediate that is no authority", .wrongRole) {
+        Case("an intermediate that is no authority", signed: .wrongRole) {
             $0.intermediate.constraints = .basicConstraints(isAuthority: false)
         },
-        Case("an intermediate without constraints", .wrongRole) { $0.intermediate.constraints = nil },
-        Case("a leaf that is an authority", .wrongRole) {
+        Case("an intermediate without constraints", signed: .wrongRole) { $0.intermediate.constraints = nil },
+        Case("a leaf that is an authority", signed: .wrongRole) {
             $0.leaf.constraints = .basicConstraints(isAuthority: true)
         },
-        Case("an intermediate that may not sign certificates", .wrongUsage) {
+        Case("an intermediate that may not sign certificates", signed: .wrongUsage) {
             $0.intermediate.usage = .keyUsage(.digitalSignature)
         },
-        Case("a leaf that may not sign", .wrongUsage) { $0.leaf.usage = .keyUsage(.keyEncipherment) },
-        Case("an intermediate without Apple's marker", .wrongPurpose) { $0.intermediate.marker = nil },
+        Case("a leaf that may not sign", signed: .wrongUsage) { $0.leaf.usage = .keyUsage(.keyEncipherment) },
+        Case("an intermediate without Apple's marker", signed: .wrongPurpose) { $0.intermediate.marker = nil },
         Case("a leaf without Apple's marker: a developer's certificate", .wrongPurpose) { $0.leaf.marker = nil },
         Case("a leaf with the intermediate's marker", .wrongPurpose) {
             $0.leaf.marker = ChainBuilder.intermediateMarker
         },
-        Case("an unknown critical extension of the leaf", .unknownCriticalExtension) {
+        Case("an unknown critical extension of the leaf", signed: .unknownCriticalExtension) {
             $0.leaf.extensions = [critical]
         },
-        Case("an unknown critical extension of the intermediate", .unknownCriticalExtension) {
+        Case("an unknown critical extension of the intermediate", signed: .unknownCriticalExtension) {
             $0.intermediate.extensions = [critical]
         },
         Case("an unknown critical extension of the root: it is pinned", nil) { $0.root.extensions = [critical] },
@@ -89,8 +94,8 @@ struct ChainVerifierTests {
         Case("a leaf with its marker twice", .unreadable) {
             $0.leaf.extensions = [ChainBuilder.Extension(ChainBuilder.leafMarker, value: DER.null)]
         },
-        Case("a leaf for key agreement alone", .wrongUsage) { $0.leaf.usage = .keyUsage(.keyAgreement) },
-        Case("a leaf that is an authority over nothing", .wrongRole) {
+        Case("a leaf for key agreement alone", signed: .wrongUsage) { $0.leaf.usage = .keyUsage(.keyAgreement) },
+        Case("a leaf that is an authority over nothing", signed: .wrongRole) {
             $0.leaf.constraints = .basicConstraints(isAuthority: true, pathLength: 0)
         },
         Case("a leaf signed over MD5", .unknownAlgorithm) {
@@ -140,6 +145,19 @@ struct ChainVerifierTests {
         let result = try result(ChainBuilder(testCase.change))
         #expect(result.error == testCase.error)
         #expect((result.value != nil) == (testCase.error == nil))
+        #expect(result.value?.objection == testCase.objection)
+    }
+
+    @Test("what a stranger signed has no objection, but the fault", arguments: cases.filter { $0.objection != nil })
+    func strangers(_ testCase: Case) throws {
+        let builder = ChainBuilder(testCase.change)
+        #expect(try result(builder, roots: ChainBuilder().roots()).error == testCase.objection)
+        var forged = builder
+        forged.leaf.signer = .new(.p384)
+        #expect(try result(forged).error == testCase.objection)
+        var developers = builder
+        developers.leaf.marker = nil
+        #expect(try result(developers).error != nil, "developers have such certificates of Apple's")
     }
 
     @Test("RSA all the way, as old receipts have it")

@@ -46,6 +46,20 @@ struct TrustedRootsTests {
         #expect(all.certificates.count == TrustedRoots.maxCount)
     }
 
+    @Test("what chains to a root of Apple's that a file replaces has an objection, and proves no forgery")
+    func rootNotPinned() throws {
+        let own = try ChainBuilder().roots()
+        let chain = try ChainVerifier(roots: own)
+            .verify(leaf: ChainOfApple.leaf()[...], intermediate: ChainOfApple.intermediate()[...])
+        #expect(chain.objection == .rootNotPinned)
+        #expect(!ChainError.rootNotPinned.provesForgery)
+        let both = TrustedRoots(certificates: own.certificates + (try TrustedRoots.ofApple().certificates))
+        let pinned = try ChainVerifier(roots: both)
+            .verify(leaf: ChainOfApple.leaf()[...], intermediate: ChainOfApple.intermediate()[...])
+        #expect(pinned.objection == nil)
+        #expect(both.haveAppleRoots && !own.haveAppleRoots)
+    }
+
     @Test("a certificate that may not issue an intermediate is no root")
     func noAuthority() throws {
         let changes: [(inout ChainBuilder) -> Void] = [

@@ -75,6 +75,17 @@ struct CheckCommandTests {
                 """)
     }
 
+    @Test("Roots of a simulator are a warning beside Apple's own hosts")
+    func roots() throws {
+        var grantor = grantor
+        let roots = grantor.folder + "/roots.pem"
+        try Self.write(CertificateChain(validity: 1_700_000_000...1_900_000_000).rootPEM, to: roots)
+        grantor.environment["GRANTOR_APPLE_ROOT_CERTIFICATES"] = roots
+        let result = grantor("check")
+        #expect(result.status == .done)
+        #expect(result.output.contains("\nApple's signatures               warning  Apple's own hosts are asked, and "))
+    }
+
     @Test("Each part that fails is named, and the others are checked all the same")
     func failures() {
         var grantor = grantor
