@@ -1,4 +1,5 @@
-/// Claimed purchases that Apple attests and that were left out beside granted ones.
+/// Claimed purchases that Apple attests and that were left out beside granted ones. All but another user's are known
+/// before the ledger is asked.
 ///
 /// For people, and for the rule that a late catalogue loses no paid purchase. It is immutable and reference-counted, so
 /// a purchase without it costs one empty reference.
@@ -17,6 +18,7 @@ public final class PassedOver: Sendable, Hashable {
         case familySharedNotAllowed = "family_shared_not_allowed"
         case transactionRevoked = "transaction_revoked"
         case subscriptionExpired = "subscription_expired"
+        case ownedByAnotherUser = "owned_by_another_user"
     }
 
     /// One purchase that was left out.
@@ -75,6 +77,15 @@ public final class PassedOver: Sendable, Hashable {
             counts: Dictionary(entries.map { ($0.reason, 1) }, uniquingKeysWith: +), holding: holding)
     }
 
+    /// The same with another user's purchases, as far as they can be named.
+    public static func joined(_ known: PassedOver?, _ others: [Entry]) -> PassedOver? {
+        guard let known else { return PassedOver(others) }
+        guard let more = PassedOver(others) else { return known }
+        return PassedOver(
+            named: known.named + more.named, counts: known.counts.merging(more.counts, uniquingKeysWith: +),
+            holding: known.holding)
+    }
+
     /// Says which products the apps file lacks, in the same words for the same products; nil if it lacks none.
     public var unlistedProducts: String? {
         counts[.productNotConfigured] == nil
@@ -113,7 +124,7 @@ public final class PassedOver: Sendable, Hashable {
             (.advancedCommerce, "SKUs of the Advanced Commerce API were bought: \(products(reason)).")
         case .partialRefund: (.partialRefund, "Apple refunded a part of what was never granted: \(products(reason)).")
         case .unknownProduct, .accountTokenMissing, .accountTokenMismatch, .productMismatch, .environmentNotAllowed,
-            .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired:
+            .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired, .ownedByAnotherUser:
             nil
         }
     }
@@ -152,8 +163,9 @@ extension FailureReason {
         case .familySharedNotAllowed: .familySharedNotAllowed
         case .transactionRevoked: .transactionRevoked
         case .subscriptionExpired: .subscriptionExpired
+        case .ownedByAnotherUser: .ownedByAnotherUser
         case .malformedSubmission, .unknownApp, .receiptMalformed, .receiptNotAuthentic, .signatureInvalid,
-            .bundleMismatch, .transactionNotFound, .ownedByAnotherUser, .grantedToAnotherOrder, .accountGone,
+            .bundleMismatch, .transactionNotFound, .grantedToAnotherOrder, .accountGone,
             .abandonedByOperator:
             nil
         }

@@ -43,7 +43,8 @@ extension BatchPlanner {
             if decision.owesCall {
                 writes.outbox += claim.new.map { NewOutboxRow(call: $0) }
             }
-            if let passedOver = decision.content.passedOver { entry.passesOver = passedOver.counts }
+            // The grants' rows are written, so the counts alone tell of another user's purchases.
+            entry.passesOver = PassedOver.joined(decision.content.passedOver, claim.strangers)?.counts ?? [:]
             let told = (decision.owesCall ? [] : claim.new) + claim.redelivered.filter { !$0.owesCall }.map(\.grant)
             entry.state = .concluded(
                 claim.new.isEmpty ? .redelivery : .granted(created: claim.new.count),
@@ -67,9 +68,10 @@ extension BatchPlanner {
             return
         }
         if let answering = claim.answering(entry.answer) {
-            repeated(&entry, answering)
-            if let passedOver, entry.newAnswer != nil || entry.answer?.origin == decision.origin {
-                entry.passesOver = passedOver.counts(isGranted: isGranted)
+            let all = PassedOver.joined(passedOver, claim.strangers)
+            repeated(&entry, answering, passingOver: all)
+            if let all, entry.newAnswer != nil || entry.answer?.origin == decision.origin {
+                entry.passesOver = all.counts(isGranted: isGranted)
             }
         } else if let rejection = claim.rejection {
             fail(&entry, rejection, holders: holders, own: own)
@@ -80,13 +82,17 @@ extension BatchPlanner {
     }
 
     /// The answer is another submission's grant, or this submission's from another record.
-    private static func repeated(_ entry: inout Entry, _ stored: StoredGrant) {
+    /// - Parameter passedOver: What is left out beside it, if the claim's purchases were judged.
+    private static func repeated(
+        _ entry: inout Entry, _ stored: StoredGrant, passingOver passedOver: PassedOver? = nil
+    ) {
         let claimant = entry.claimant
         if entry.answer == nil, stored.grant.submissionID != claimant.submissionID {
             entry.newAnswer = .repeated(
                 Repeat(
                     claimant: claimant, grant: stored.grant.reference, origin: entry.decision.origin,
-                    answeredAt: entry.decision.decidedAt, passedOver: entry.decision.content.passedOver))
+                    answeredAt: entry.decision.decidedAt,
+                    passedOver: passedOver ?? entry.decision.content.passedOver))
         }
         let isTold = entry.decision.repeats == .publish
         if isTold, stored.owesCall, stored.grant.submissionID != claimant.submissionID {

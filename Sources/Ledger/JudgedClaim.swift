@@ -59,6 +59,8 @@ struct JudgedClaim {
     private var repeats: [StoredGrant] = []
     /// Why the first of them is not the user's, if one is not.
     private(set) var rejection: Rejection?
+    /// Purchases of another user, which nothing tells of where others of the claim are this user's.
+    private(set) var strangers: [PassedOver.Entry] = []
     private(set) var isUndecided = false
     /// Only a later version can read the row that holds one of them.
     private(set) var isLater = false
@@ -88,6 +90,7 @@ struct JudgedClaim {
         if let order = grant.orderID { heldOrders.insert(order) }
         guard grant.bundleID == claimant.bundleID, grant.userID == claimant.userID else {
             let way = grant.isImported ? "by a grant that was imported" : "whose submission was read first"
+            strangers.append(PassedOver.Entry(reference.transactionID, productID ?? "-", .ownedByAnotherUser))
             reject(.ownedByAnotherUser, "The purchase was granted to another user, \(way).", productID, reference)
             return
         }

@@ -192,7 +192,7 @@ struct AlertNews {
             "let the backend send appAccountToken, and have the evidence sent again under a new id"
         case .advancedCommerce, .partialRefund: "decide what the user gets, and give it by other means"
         case .unknownProduct, .accountTokenMismatch, .productMismatch, .environmentNotAllowed,
-            .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired:
+            .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired, .ownedByAnotherUser:
             "none: it cannot be granted"
         }
     }

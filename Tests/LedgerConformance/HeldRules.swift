@@ -149,6 +149,30 @@ extension LedgerConformance {
                 try expect(granted.passedOver, [:], "\(reason), granted before, is not counted")
             }
         },
+        ConformanceRule("Another user's purchase is counted beside the user's own, and kept by a repeat's answer") {
+            subject in
+            try subject.own()
+            try subject.write(
+                Samples.grant(Samples.submission("other", user: "u9", offset: 1), Samples.purchase("1")),
+                Samples.grant(Samples.submission("own", offset: 2), Samples.purchase("2")))
+            let three = Samples.grant(
+                Samples.submission("s1", offset: 3), Samples.purchase("1"), Samples.purchase("2"),
+                Samples.purchase("3", passingOver: .transactionRevoked))
+            let new = try subject.write(three)[0]
+            try expect(new.outcome, .granted(created: 1), "one is new")
+            let counts = Dictionary(
+                uniqueKeysWithValues: (new.passedOver ?? [:]).map { ($0.rawValue, $1) })
+            try expect(counts, ["owned_by_another_user": 1, "transaction_revoked": 1], "beside a grant")
+            let two = Samples.grant(
+                Samples.submission("s2", offset: 4), Samples.purchase("1"), Samples.purchase("2"))
+            let repeated = try subject.write(two)[0]
+            try expect(repeated.outcome, .repeated, "none is new")
+            try expect((repeated.passedOver ?? [:]).values.map { $0 }, [1], "beside a repeat")
+            let known = try subject.ledger.knownOutcomes(of: [Samples.origin(4)])
+            try expect(known.map { $0.passedOver?.named.map(\.transactionID) }, [["1"]], "the answer's")
+            let alone = Samples.grant(Samples.submission("s3", offset: 5), Samples.purchase("1"))
+            try expect(try subject.write(alone)[0].outcome, .failed(reason: "owned_by_another_user"), "alone")
+        },
         ConformanceRule("What is passed over is said with the grant or the answer, and again for the same record") {
             subject in
             try subject.own()

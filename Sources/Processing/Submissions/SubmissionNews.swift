@@ -47,13 +47,15 @@ struct SubmissionNews {
     }
 
     /// A submission's rows are in the ledger, without these purchases. Only ``toldReasons`` are reported.
-    /// - Parameter counts: By reason; nil for all of these purchases.
+    /// - Parameters:
+    ///   - purchases: Those that the decision named; nil for none.
+    ///   - counts: By reason; nil for all of these purchases. Those of another user are counted here alone.
     mutating func passedOver(
-        _ purchases: PassedOver, _ counts: [PassedOver.Reason: Int]? = nil, by submission: SubmissionKey,
+        _ purchases: PassedOver?, _ counts: [PassedOver.Reason: Int]? = nil, by submission: SubmissionKey,
         _ now: Instant
     ) {
-        passedOverTotals.merge(counts ?? purchases.counts, uniquingKeysWith: +)
-        for entry in purchases.named where Self.toldReasons.contains(entry.reason) {
+        passedOverTotals.merge(counts ?? purchases?.counts ?? [:], uniquingKeysWith: +)
+        for entry in purchases?.named ?? [] where Self.toldReasons.contains(entry.reason) {
             passedOver.found(
                 LeftOut(app: submission.bundleID, product: entry.productID, reason: entry.reason),
                 submission.submissionID, now)

@@ -165,7 +165,8 @@ extension Submissions {
             switch result {
             case .written(let outcome, let events, let passedOver):
                 if let claimant = flights[token].claimant {
-                    if !passedOver.isEmpty, let purchases = flights[token].content?.passedOver {
+                    if !passedOver.isEmpty {
+                        let purchases = flights[token].content?.passedOver
                         news.passedOver(purchases, passedOver, by: claimant.submissionKey, turn.now)
                     }
                     news.written(outcome, by: claimant, turn.now)

@@ -46,6 +46,15 @@ struct PassedOverNewsTests {
         #expect(isTold())
     }
 
+    @Test("are counted where the ledger alone knows of them, as of another user's")
+    func strangers() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .verified([Fixture.purchase("t1")], by: .verifyReceipt))
+        try bench.written(
+            .written(.granted(created: 1), publish: [Fixture.rendered("t1")], passedOver: [.transactionRevoked: 1]))
+        #expect(bench.core.status.passedOver == [.transactionRevoked: 1])
+    }
+
     @Test("are told where a row of retries is gone after a write without a reply")
     func goneRow() throws {
         try bench.own()
