@@ -65,6 +65,18 @@ struct LocalCheckerFormsTests {
         }
     }
 
+    @Test("A receipt whose last plus sign became a space, and was trimmed, is read")
+    func trimmed() throws {
+        var base64 = ""
+        // Each has another signature, and the signature is its end.
+        for _ in 0..<20_000 where !base64.hasSuffix("+") { base64 = SignedToken.base64(try receipt()) }
+        try #require(base64.hasSuffix("+"))
+        let spaces = base64.replacing("+", with: " ")
+        for form in [spaces, spaces + "\n", String(spaces.dropLast())] {
+            #expect(try check(.receipt(base64: EvidenceText(form))).verdict?.granted == ["1001"])
+        }
+    }
+
     @Test("An id that stands with zeros in front in a receipt, a signed transaction or a claim is the id without them")
     func zeros() throws {
         let base64 = EvidenceText(SignedToken.base64(try receipt()))

@@ -28,17 +28,19 @@ public struct AppReceipt: Hashable, Sendable {
 
     /// Reads a receipt together with the text that Apple takes of it.
     ///
-    /// A text that is none, or of no receipt, is read once more as ``ReceiptText/mended(_:)`` has it. That reading
+    /// A text that is none, or of no receipt, is read once more as ``ReceiptText/spellings(of:)`` have it. That reading
     /// counts if its result has a receipt's form, which no other text has by chance.
     static func read(_ base64: EvidenceText) throws(AppReceiptError) -> (text: ReceiptText, receipt: AppReceipt) {
         do throws(AppReceiptError) {
             let text = try ReceiptText(base64)
             return (text, try AppReceipt(der: text.bytes))
         } catch {
-            guard let mended = ReceiptText.mended(base64), let text = try? ReceiptText(mended),
-                let receipt = try? AppReceipt(der: text.bytes)
-            else { throw error }
-            return (text, receipt)
+            for spelling in ReceiptText.spellings(of: base64) {
+                if let text = try? ReceiptText(spelling), let receipt = try? AppReceipt(der: text.bytes) {
+                    return (text, receipt)
+                }
+            }
+            throw error
         }
     }
 

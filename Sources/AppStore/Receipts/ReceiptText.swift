@@ -87,6 +87,15 @@ public struct ReceiptText: Hashable, Sendable {
         return ReceiptText(base64: base64[...], bytes: bytes)
     }
 
+    /// What a spoilt text may have been: as ``mended(_:)`` has it, and with the plus signs that became spaces at its end
+    /// and were trimmed. Then the last group is no whole one.
+    static func spellings(of text: EvidenceText) -> [EvidenceText] {
+        guard let mended = mended(text) else { return [] }
+        let lacking = -mended.bytes.count { values[Int($0)] <= pad } & 3
+        guard lacking > 0 else { return [mended] }
+        return [mended, EvidenceText(mended.bytes + Array(repeating: UInt8(ascii: "+"), count: lacking))]
+    }
+
     /// The text as it was before a program on its way spoilt it; nil for a text without signs of that.
     ///
     /// Decoders of forms make a plus sign a space. Encoders leave `%2B` for it. Writers of JSON that are called twice
