@@ -29,8 +29,9 @@ enum QuarantineCommand {
                 "resubmit", "Writes one record into the input topic again, as it came there first.",
                 discussion: """
                     For records that a later version can read. The record has its key, its value and its own headers. \
-                    It is a new record: a submission that has its answer meanwhile gets the same answer again. The \
-                    user of these settings needs Write on the input topic. Who does this and why is written into the \
+                    It is a new record: a submission that has its answer meanwhile gets the same answer again. A \
+                    subscription that has ended meanwhile fails, because it counts as submitted now. The user of these \
+                    settings needs Write on the input topic. Who does this and why is written into the \
                     ledger first.
                     """,
                 CommonOptions.answering + [CommonOptions.actor, CommonOptions.reason, place], run: resubmit),

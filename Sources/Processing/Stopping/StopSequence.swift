@@ -7,7 +7,7 @@ enum StopPhase: Hashable, Sendable {
     /// Nothing begins; calls that are under way may end until then.
     case finishingCalls(until: Instant)
     /// Decisions are written, and their events published, until then. Events that are not published by then are owed in
-    /// the outbox.
+    /// the outbox; quarantined records are left to the next owner.
     case publishing(until: Instant)
     /// Until then these are written: owed events, the offsets of partitions, and the ends of leases.
     case checkpointing(until: Instant)
