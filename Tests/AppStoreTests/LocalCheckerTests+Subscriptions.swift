@@ -4,7 +4,7 @@ import Testing
 @testable import AppStore
 
 extension LocalCheckerTests {
-    @Test("asks for the history where a subscription is claimed by its original's id, and answers with what runs")
+    @Test("takes a subscription's original id for the period that runs, if the receipt has it")
     func subscription() throws {
         func period(_ id: String, from start: String, to end: String) -> [ReceiptBuilder.Attribute] {
             entry(
@@ -23,19 +23,28 @@ extension LocalCheckerTests {
         }
         let first = period("20", from: "2026-09-21T05:00:00Z", to: "2026-10-21T05:00:00Z")
         let renewed = period("21", from: "2026-11-01T05:00:00Z", to: "2026-12-01T05:00:00Z")
-        let pages = [try ServerAPIScript.page([attested("21", until: 50), attested("20", until: -50)])]
-        for purchases in [[first, renewed], [renewed], [first]] {
-            let checked = try check(
-                receipt(of: purchases), receipts: .serverAPI, hasKey: true, transactionID: "20", replies: pages)
-            #expect(checked.call?.hasPrefix("production /inApps/v2/history/2") ?? false)
-            #expect(checked.lookUp == nil, "the first period's grant is no answer")
+        let found = [try ServerAPIScript.found(attested("21", until: 50))]
+        func ask(_ purchases: [[ReceiptBuilder.Attribute]], order: OrderID? = nil) throws -> Checked {
+            try check(
+                receipt(of: purchases), receipts: .serverAPI, hasKey: true, transactionID: "20", orderID: order,
+                replies: found)
+        }
+        for purchases in [[first, renewed], [renewed]] {
+            let checked = try ask(purchases)
+            #expect(checked.call == "production /inApps/v1/transactions/21")
+            #expect(checked.lookUp == "21", "the first period's grant is no answer")
             #expect(checked.verdict?.granted == ["21"])
         }
+        #expect(try ask([renewed], order: "order-1").lookUp == "21")
+        // The first period's own grant answers.
+        #expect(try ask([first]).lookUp == "20")
+        #expect(try ask([first, renewed], order: "order-1").lookUp == "20")
         let running = period("20", from: "2026-11-01T05:00:00Z", to: "2026-12-01T05:00:00Z")
         let own = try check(receipt(running), receipts: .serverAPI, hasKey: true, transactionID: "20")
         #expect(own.call == "production /inApps/v1/transactions/20" && own.lookUp == "20")
         #expect(
-            try check(receipt(first, renewed), receipts: .local, transactionID: "20").verdict?.granted == ["21"])
+            try check(receipt(first, renewed), receipts: .local, transactionID: "20", orderID: nil).verdict?.granted
+                == ["21"])
         #expect(
             try check(receipt(first), receipts: .local, transactionID: "20").verdict?.reason == .subscriptionExpired)
     }

@@ -19,7 +19,8 @@ struct LocalCheckerTests {
     func check(
         _ evidence: Evidence, app: App = Fixture.app(), receipts: ReceiptMethod = .verifyReceipt, hasKey: Bool = false,
         confirmsOlderThan: Duration? = nil, transactionID: TransactionID? = nil, productID: ProductID? = nil,
-        token: String? = nil, at now: Timestamp = Fixture.now, isRow: Bool = false, bySignature: Bool = false,
+        token: String? = nil, orderID: OrderID? = "order-1", at now: Timestamp = Fixture.now, isRow: Bool = false,
+        bySignature: Bool = false,
         known: Set<BundleID> = [], replies: [AppStoreReply] = []
     ) throws -> Checked {
         let rules = try QuestionScript.rules(
@@ -27,7 +28,7 @@ struct LocalCheckerTests {
         let verifiers = SignatureVerifiers(roots: try roots(of: evidence))
         let checker = LocalChecker(apps: [rules], verifiers: verifiers, known: known)
         var submission = Fixture.submission(
-            transactionID: transactionID, productID: productID, token: token, evidence: evidence)
+            transactionID: transactionID, productID: productID, token: token, orderID: orderID, evidence: evidence)
         let outcome =
             bySignature
             ? checker.checkBySignature(submission, at: now) : checker.check(&submission, isRow: isRow, at: now)

@@ -171,7 +171,8 @@ struct ClaimPolicy: Sendable {
     private func claimed(of purchases: [Purchase], _ check: PurchaseCheck) -> [Purchase] {
         if let transactionID = submission.claim.transactionID {
             let exact = purchases.filter { $0.transactionID == transactionID }
-            if exact.allSatisfy({ !check.stands($0) }),
+            // An order that names the first period is paid by that one.
+            if exact.isEmpty || submission.orderID == nil, exact.allSatisfy({ !check.stands($0) }),
                 let period = runningPeriod(since: transactionID, among: purchases, check)
             {
                 return [period]
@@ -192,6 +193,7 @@ struct ClaimPolicy: Sendable {
         return purchases.filter { purchase in
             purchase.originalTransactionID == original && purchase.transactionID != original
                 && (purchase.type ?? purchase.presumedType) == .autoRenewable && check.stands(purchase)
+                && purchase.purchasedAt <= submission.receivedAt
                 && (product ?? purchase.productID) == purchase.productID
         }.min(by: Self.isOlder)
     }

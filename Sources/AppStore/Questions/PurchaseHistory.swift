@@ -10,17 +10,11 @@ struct ProvenCustomer: Hashable, Sendable {
     /// Its product, if the receipt says it.
     let productID: ProductID?
     let purchases: [ProvenPurchase]
-    /// Whether the claimed id is that of a subscription's first period, and a later one may be meant.
-    let claimsSubscription: Bool
     /// The transactions and original transactions that the receipt names.
     private let bought: Set<TransactionID>
 
     /// A customer of whom a transaction is known, and perhaps others.
-    init(
-        _ transactionID: TransactionID, of productID: ProductID? = nil, purchases: [ProvenPurchase] = [],
-        claimsSubscription: Bool = false
-    ) {
-        self.claimsSubscription = claimsSubscription
+    init(_ transactionID: TransactionID, of productID: ProductID? = nil, purchases: [ProvenPurchase] = []) {
         self.transactionID = transactionID
         self.productID = productID
         self.purchases = purchases
@@ -249,10 +243,7 @@ struct ReplyAttestation {
         do throws(SignedTransactionError) {
             transaction = try verifier.verify(text, now: now)
         } catch {
-            switch error {
-            case .signedAhead, .unchecked, .objection: throw Distrust(verdict: error.verdict)
-            default: break
-            }
+            if case .signedAhead = error { throw Distrust(verdict: error.verdict) }
             throw Self.unknown("Apple's reply is not signed as it must be. \(error.detail)")
         }
         guard isName(transaction.environment) else {

@@ -101,8 +101,7 @@ struct ServerAPIQuestion: AppleQuestion {
     var lookedUpTransaction: TransactionID? {
         switch target {
         case .transaction(let id), .confirmation(let id, _): id
-        // The first period's grant does not answer for a later one.
-        case .history(let customer): customer.claimsSubscription ? nil : subject.submission.claim.transactionID
+        case .history: subject.submission.claim.transactionID
         }
     }
 

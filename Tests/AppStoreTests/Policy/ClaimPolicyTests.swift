@@ -52,8 +52,10 @@ struct ClaimPolicyTests {
                 expiresAt: Fixture.now.advanced(by: Fixture.day * days), revokedAt: revokedAt, isUpgraded: isUpgraded,
                 token: token)
         }
-        func verdict(_ purchases: Purchase..., id: TransactionID = "20", product: ProductID? = nil) -> Verdict {
-            self.verdict(purchases, Fixture.submission(transactionID: id, productID: product))
+        func verdict(
+            _ purchases: Purchase..., id: TransactionID = "20", product: ProductID? = nil, order: OrderID? = nil
+        ) -> Verdict {
+            self.verdict(purchases, Fixture.submission(transactionID: id, productID: product, orderID: order))
         }
         let first = period("20", until: -40)
         let (over, runs, next) = (period("21", until: -10), period("22", until: 20), period("23", until: 50))
@@ -68,6 +70,9 @@ struct ClaimPolicyTests {
         #expect(verdict(over, runs, id: "21").reason == .subscriptionExpired)
         #expect(verdict(first, period("22", until: 20, product: "gold"), product: "vip").reason == .subscriptionExpired)
         #expect(verdict(first, Fixture.purchase("31")).reason == .subscriptionExpired)
+        #expect(verdict(first, period("22", until: 40)).reason == .subscriptionExpired, "it has not begun")
+        #expect(verdict(first, runs, order: "order-1").reason == .subscriptionExpired, "the first one paid the order")
+        #expect(verdict(runs, order: "order-1").granted == ["22"])
         // It is judged as if its own id were claimed.
         #expect(verdict(first, period("22", until: 20, product: "gold")).hold == .productNotConfigured)
         #expect(verdict(first, period("22", until: 20, token: "a")).hold == .accountTokenMissing)

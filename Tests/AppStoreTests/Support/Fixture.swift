@@ -25,11 +25,12 @@ enum Fixture {
 
     static func submission(
         transactionID: TransactionID? = nil, productID: ProductID? = nil, token: String? = nil,
-        environment: Environment? = nil, evidence: Evidence = .receipt(base64: "AAAA"), receivedAt: Timestamp = now
+        orderID: OrderID? = "order-1", environment: Environment? = nil, evidence: Evidence = .receipt(base64: "AAAA"),
+        receivedAt: Timestamp = now
     ) -> Submission {
         Submission(
             claimant: Claimant(
-                submissionID: "order-1:1", userID: "player-1", bundleID: "com.example.game", orderID: "order-1",
+                submissionID: "order-1:1", userID: "player-1", bundleID: "com.example.game", orderID: orderID,
                 traceparent: nil),
             claim: Claim(
                 transactionID: transactionID, productID: productID, appAccountToken: token, environment: environment,
