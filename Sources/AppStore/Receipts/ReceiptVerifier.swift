@@ -47,20 +47,25 @@ public final class ReceiptVerifier: Sendable {
         }
     }
 
-    /// The first chain that holds; if none does, why the first does not. A chain in a form that may be unknown says
-    /// more than a forged chain, because an authority may have several certificates of its name.
+    /// The first chain that holds, one without an objection before others; if none does, why the first does not. A chain
+    /// in a form that may be unknown says more than a forged chain, because an authority may have several certificates
+    /// of its name.
     private func chain(
         of leaf: ReceiptCertificates.Entry, _ certificates: ReceiptCertificates
     ) throws(ReceiptSignatureError) -> VerifiedChain {
         var failure: ReceiptSignatureError?
+        var objected: VerifiedChain?
         for intermediate in certificates.issuers(of: leaf) {
             do throws(ChainError) {
-                return try chains.chain(leaf: leaf.der, intermediate: intermediate.der)
+                let chain = try chains.chain(leaf: leaf.der, intermediate: intermediate.der)
+                if chain.objection == nil { return chain }
+                objected = objected ?? chain
             } catch {
-                if error == .unchecked { throw .unchecked }
+                if error == .unchecked { failure = .unchecked }
                 if failure.map({ $0.provesForgery && !error.provesForgery }) ?? true { failure = .chain(error) }
             }
         }
+        if let objected { return objected }
         throw failure ?? .issuerUnknown
     }
 
