@@ -115,7 +115,7 @@ struct AlertNews {
             self.init(
                 .eventsNotTaken, .error,
                 topic == .quarantined
-                    ? "Kafka does not take quarantined records; they wait, and reading stops at the in-flight limit"
+                    ? "Kafka does not take quarantined records; they wait for five minutes, then a stub stands for each"
                     : "Kafka does not take events for a topic; they are owed in the outbox",
                 ["topic": Self.name(topic, topics), "cause": .text(cause)])
         case .eventsTaken(let topic, let after):

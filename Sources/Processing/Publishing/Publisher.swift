@@ -15,6 +15,9 @@ struct Publisher: ~Copyable {
     }
 
     private static let republishPause: Duration = .seconds(1)
+    /// A record waits so long for the quarantine topic. Then a stub is owed, so that one record does not hold its
+    /// partition's offset, and in the end all reading, for as long as that topic lacks.
+    static let quarantineWait: Duration = .seconds(300)
 
     /// Most events that one call to the ledger owes; the others are next.
     private let owedPerCall: Int
@@ -76,8 +79,10 @@ struct Publisher: ~Copyable {
         guard events.contains(token) else { return nil }
         let topic = events[token].event.topic
         // A stub follows a record that is too large. If the topic does not take that either, it is told then.
-        let waitsForTopic = isQuarantine(token) && report.result != .tooLarge
-        if let cause = report.cause, !isQuarantine(token) || waitsForTopic { refused(topic, cause, &turn) }
+        let isTooLarge = isQuarantine(token) && report.result == .tooLarge
+        let waitsForTopic =
+            isQuarantine(token) && !isTooLarge && turn.now - events[token].since < Self.quarantineWait
+        if let cause = report.cause, !isTooLarge { refused(topic, cause, &turn) }
         if report.result == .acknowledged { taken(topic, &turn) }
         switch (events[token].owner, report.result) {
         case (.outbox(let row), let result):
@@ -101,7 +106,7 @@ struct Publisher: ~Copyable {
     }
 
     /// Whether an event quarantines its submission's record. The outbox has only a stub for it, by which nobody finds
-    /// the record, so it waits for its topic as long as its size is no obstacle.
+    /// the record, so it waits for its topic for a while.
     private func isQuarantine(_ token: PublishToken) -> Bool {
         if case .submission = events[token].owner { events[token].event.topic == .quarantined } else { false }
     }

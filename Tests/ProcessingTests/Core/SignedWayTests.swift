@@ -103,6 +103,15 @@ struct SignedWayTests {
         #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
+    @Test("owes its quarantined record as a stub once the topic has not taken it for five minutes")
+    func quarantineWait() throws {
+        let (task, stub) = try quarantine()
+        bench.wait(Publisher.quarantineWait)
+        bench.published(task, .failed, cause: "no such topic")
+        let (_, entries) = try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
+        #expect(entries.map(\.stub) == [stub])
+    }
+
     @Test("leaves with its record that the quarantine topic does not take once its partition is gone")
     func quarantineRevoked() throws {
         let (task, _) = try quarantine()
