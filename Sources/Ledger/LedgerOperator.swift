@@ -20,8 +20,8 @@ public protocol LedgerOperator: AnyObject {
     /// a record for each key and a result for each search, empty where the ledger knows nothing.
     func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook
 
-    /// Whether the ledger has granted purchases of an app, or has submissions of it that wait.
-    func knows(_ app: BundleID) throws(LedgerError) -> Bool
+    /// Whether the ledger has granted purchases of an app.
+    func hasGrants(of app: BundleID) throws(LedgerError) -> Bool
 
     /// Lists of submissions, all at one moment: one list for each query, newest first, with a row for each grant. One
     /// that ``SubmissionQuery/isWalked`` is asked for by ``part(of:)``, or takes as long as its table is large.

@@ -81,7 +81,7 @@ extension LedgerOperator {
         look: (ClosedRange<Int64>, Int) throws(LedgerError) -> [Row]
     ) throws(LedgerError) -> ListPart<Row> {
         // A repeat has a grant of its app, too.
-        if let app, try !knows(app) { return ListPart([]) }
+        if let app, try !hasGrants(of: app) { return ListPart([]) }
         var walk = ListWalk(try span(of: table), before: before)
         var rows: [Row] = []
         while rows.count < limit, let places = walk.next {

@@ -10,8 +10,8 @@ extension PostgresLedger: LedgerOperator {
         try read { (_) throws(PostgresFailure) in try connection.partitions.refused(Set(partitions)).isEmpty }
     }
 
-    public func knows(_ app: BundleID) throws(LedgerError) -> Bool {
-        try read { (_) throws(PostgresFailure) in try !connection.grants.ours([app]).isEmpty }
+    public func hasGrants(of app: BundleID) throws(LedgerError) -> Bool {
+        try read { (_) throws(PostgresFailure) in try connection.grants.hasAny(of: app) }
     }
 
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {

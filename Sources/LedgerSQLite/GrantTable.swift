@@ -128,6 +128,11 @@ struct GrantTable {
         return ours
     }
 
+    /// Whether there is a grant of an app.
+    func hasAny(of app: BundleID) throws(StoreError) -> Bool {
+        try database.statement("SELECT 1 FROM products WHERE app = ?1").hasRow { $0.text(app) }
+    }
+
     /// How many grants a user has, also those that only a later version can read.
     /// - Parameter app: Nil for all apps.
     func count(of user: UserID, _ app: BundleID?) throws(StoreError) -> Int {

@@ -15,8 +15,8 @@ extension SQLiteLedger: LedgerOperator {
         }
     }
 
-    public func knows(_ app: BundleID) throws(LedgerError) -> Bool {
-        try read { (_) throws(StoreError) in try !database.grants.ours([app]).isEmpty }
+    public func hasGrants(of app: BundleID) throws(LedgerError) -> Bool {
+        try read { (_) throws(StoreError) in try database.grants.hasAny(of: app) }
     }
 
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {

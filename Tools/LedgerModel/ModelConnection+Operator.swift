@@ -8,9 +8,8 @@ extension ModelConnection: LedgerOperator {
         !partitions.contains(where: model.tables.refuses)
     }
 
-    public func knows(_ app: BundleID) throws(LedgerError) -> Bool {
+    public func hasGrants(of app: BundleID) throws(LedgerError) -> Bool {
         model.tables.grantRows.contains { $0.grant.bundleID == app }
-            || model.tables.retries.rows.contains { $0.submission.bundleID == app }
     }
 
     public func look(at keys: [SubmissionKey], for searches: [Search]) throws(LedgerError) -> LedgerLook {

@@ -76,7 +76,9 @@ enum ImportCommand {
         let isCut = failure != nil
         let rest = isCut ? next : nil
         try context.output(
-            arguments.format(context).render(json: found.json(isApplied: isApplied, lines: lines, next: rest)) { _ in
+            arguments.format(context).render(
+                json: found.json(isApplied: isApplied, lines: lines, isCut: isCut, next: rest)
+            ) { _ in
                 found.text(isApplied: isApplied, isTrial: note == nil, lines: lines, isCut: isCut, next: rest)
             })
         if let failure { throw failure }
@@ -289,13 +291,14 @@ private struct ImportFindings {
         return isApplied ? "\(left) stayed as the ledger has them" : "\(left) would stay as the ledger has them"
     }
 
-    func json(isApplied: Bool, lines: Int, next: Int?) -> JSONOutput {
+    func json(isApplied: Bool, lines: Int, isCut: Bool, next: Int?) -> JSONOutput {
         .object([
             "applied": .truth(isApplied), "lines": .count(lines), "faulty": .count(faults), "new": .count(new),
             "present": .count(present), "presentUnderAnother": .count(underAnother), "taken": .count(taken),
             "laterRows": later == 0 ? .absent : .count(later),
             "periodsWithoutLineItem": .count(unnamedPeriods),
-            "isCompared": isCompared ? .absent : .truth(false), "nextLine": next.map { .count($0) } ?? .absent,
+            "isCompared": isCompared ? .absent : .truth(false), "isComplete": isCut ? .truth(false) : .absent,
+            "nextLine": next.map { .count($0) } ?? .absent,
             "named": .list(inOrder.map { .object(["line": .number($0.line), "detail": .text($0.words)]) }),
         ])
     }

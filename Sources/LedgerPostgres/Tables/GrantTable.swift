@@ -248,6 +248,15 @@ struct GrantTable {
         return Set(try connection.run(statement).rows.map { $0.identifier(0) })
     }
 
+    /// Whether there is a grant of an app.
+    func hasAny(of app: BundleID) throws(PostgresFailure) -> Bool {
+        let statement = PostgresStatement(
+            "SELECT a FROM unnest($1::text[]) AS asked (a) WHERE EXISTS (SELECT 1 FROM products WHERE app = a)",
+            each: [app], [.text]
+        ) { $1.text($0) }
+        return try !connection.run(statement).rows.map { $0.text(0) }.isEmpty
+    }
+
     /// The grants of some submissions, the newest first.
     func all(of submissions: [SubmissionKey]) -> PostgresQuestion<[SubmissionKey: KnownRows<GrantRow>]> {
         PostgresQuestion(Self.select(of: submissions, order: "ORDER BY grants.sequence DESC")) { result in

@@ -115,6 +115,7 @@ struct ImportCommandTests {
         run.ledger.refuseImports(after: 0, .disconnected(detail: "gone"))
         let json = run("grants import \(path) --from-line 4001 \(Self.apply) --json")
         #expect(json.errors == advice && !json.output.contains("nextLine"))
+        #expect(json.output.contains("\"isComplete\" : false"))
         // The session stands, and the ledger is the same.
         run.ledger.refuseImports(after: 1, .unavailable(detail: "slow"))
         #expect(run("grants import \(path) \(Self.apply)").output.contains("go on with --from-line 4001"))

@@ -86,7 +86,7 @@ final class FixedLedger: LedgerOperator, Sendable {
     /// From now on it has never heard of an app.
     func forget(_ app: BundleID) { unknownApps.withLock { _ = $0.insert(app) } }
 
-    func knows(_ app: BundleID) throws(LedgerError) -> Bool { !unknownApps.withLock { $0.contains(app) } }
+    func hasGrants(of app: BundleID) throws(LedgerError) -> Bool { !unknownApps.withLock { $0.contains(app) } }
 
     /// From now on its tables of decisions have these places.
     func decide(_ places: ClosedRange<Int64>) { decided.withLock { $0 = places } }
