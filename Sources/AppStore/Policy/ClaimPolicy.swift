@@ -152,8 +152,11 @@ struct ClaimPolicy: Sendable {
                         .productMismatch, "Apple attests another product than the one claimed.",
                         transactionID: purchase.transactionID, productID: purchase.productID))
             }
-            // It is the claimed one, by its own id or by its original's.
-            let known = claim.transactionID == nil ? submission : submission.claiming(purchase.transactionID)
+            guard let claimed = claim.transactionID, claimed != purchase.transactionID else {
+                return verdict(on: [purchase], by: verifiedBy)
+            }
+            // It is claimed by its original's id.
+            let known = submission.claiming(purchase.transactionID)
             return ClaimPolicy(app: app, submission: known).verdict(on: [purchase], by: verifiedBy)
         }
     }
