@@ -173,31 +173,27 @@ struct ClaimPolicy: Sendable {
     /// id, a product id means every purchase of the product. Without both, every purchase is meant.
     private func claimed(of purchases: [Purchase], _ check: PurchaseCheck) -> [Purchase] {
         if let transactionID = submission.claim.transactionID {
+            if let period = runningPeriod(among: purchases) { return [period] }
             let exact = purchases.filter { $0.transactionID == transactionID }
-            // An order that names the first period is paid by that one.
-            if exact.isEmpty || submission.orderID == nil, exact.allSatisfy({ !check.stands($0) }),
-                let period = runningPeriod(since: transactionID, among: purchases, check)
-            {
-                return [period]
-            }
             return exact.isEmpty ? purchases.filter { check.isKnown($0, by: transactionID) } : exact
         }
         if let productID = submission.claim.productID { return purchases.filter { $0.productID == productID } }
         return purchases
     }
 
-    /// The period that ran at the moment of submission, of a subscription that began with a transaction. SDKs hand out
-    /// the original's id for it. Of several that have not ended the first one counts: Apple may charge the next one
-    /// before it begins.
-    private func runningPeriod(
-        since original: TransactionID, among purchases: [Purchase], _ check: PurchaseCheck
-    ) -> Purchase? {
-        let product = submission.claim.productID
+    /// The period that ran at the moment of submission, where the claimed id is of a first period that does not stand any
+    /// more. SDKs hand out the original's id for it. Of several that have not ended the first one counts: Apple may
+    /// charge the next one before it begins. An order that names the first period is paid by that one.
+    func runningPeriod(among purchases: [Purchase]) -> Purchase? {
+        let (claim, check) = (submission.claim, PurchaseCheck(app: app, submission: submission, attestsTokens: true))
+        guard let claimed = claim.transactionID else { return nil }
+        let exact = purchases.filter { $0.transactionID == claimed }
+        guard exact.isEmpty || submission.orderID == nil, exact.allSatisfy({ !check.stands($0) }) else { return nil }
         return purchases.filter { purchase in
-            purchase.originalTransactionID == original && purchase.transactionID != original
+            purchase.originalTransactionID == claimed && purchase.transactionID != claimed
                 && (purchase.type ?? purchase.presumedType) == .autoRenewable && check.stands(purchase)
                 && purchase.purchasedAt <= submission.receivedAt
-                && (product ?? purchase.productID) == purchase.productID
+                && (claim.productID ?? purchase.productID) == purchase.productID
         }.min(by: Self.isOlder)
     }
 

@@ -11,10 +11,12 @@ extension ServerAPIQuestion {
     /// customer leads to the history; one of the claimed product is preferred.
     ///
     /// The id that a subscription began with means the period that runs, if the receipt has it: see
-    /// ``runningPeriod(of:among:)``.
+    /// ``ClaimPolicy/runningPeriod(among:)``.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
-        if let period = Self.runningPeriod(of: subject.submission, among: entries) {
+        let policy = ClaimPolicy(app: subject.rules.app, submission: subject.submission)
+        let readable = entries.compactMap { $0.purchase(in: environment ?? .production) }
+        if let period = policy.runningPeriod(among: readable)?.transactionID {
             let known = QuestionSubject(
                 submission: subject.submission.claiming(period), rules: subject.rules,
                 firstCheckedAt: subject.firstCheckedAt)
@@ -41,25 +43,5 @@ extension ServerAPIQuestion {
         }
         let customer = ProvenCustomer(transactionID, of: entry.productID, purchases: proven)
         self.init(subject: subject, target: .history(of: customer), in: environment)
-    }
-
-    /// The period that ran at the moment of submission, where the claimed id is that of a first period which is over.
-    /// As ``ClaimPolicy`` has it; an order that names the first period is for that one.
-    private static func runningPeriod(
-        of submission: Submission, among entries: [ReceiptPurchase]
-    ) -> TransactionID? {
-        guard let claimed = submission.claim.transactionID else { return nil }
-        func stands(_ period: ReceiptPurchase) -> Bool {
-            period.revokedAt == nil && period.expiresAt.map { $0 > submission.receivedAt } ?? false
-        }
-        let first = entries.first { $0.transactionID == claimed }
-        if let first, stands(first) || submission.orderID != nil { return nil }
-        let product = submission.claim.productID
-        let running = entries.filter { period in
-            period.isPeriod && period.transactionID != claimed && period.originalTransactionID == claimed
-                && stands(period) && period.purchasedAt.map { $0 <= submission.receivedAt } ?? false
-                && (product == nil || product == period.productID)
-        }
-        return running.min { ($0.purchasedAt?.milliseconds ?? 0) < ($1.purchasedAt?.milliseconds ?? 0) }?.transactionID
     }
 }

@@ -247,11 +247,8 @@ public struct ReceiptPurchase: Hashable, Sendable {
     /// Whether its own id is the device's, because it was restored. Periods of subscriptions have ids of their own.
     var hasDeviceID: Bool {
         guard let originalTransactionID, originalTransactionID.isWellFormed else { return false }
-        return originalTransactionID != transactionID && !isPeriod
+        return originalTransactionID != transactionID && webOrderLineItemID == nil && expiresAt == nil
     }
-
-    /// Whether it is a period of an auto-renewable subscription.
-    var isPeriod: Bool { webOrderLineItemID != nil || expiresAt != nil }
 
     /// Reads the value of an attribute 17; nil if it is no set of attributes.
     init?(_ value: ArraySlice<UInt8>) {

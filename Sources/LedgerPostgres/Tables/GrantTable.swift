@@ -250,11 +250,8 @@ struct GrantTable {
 
     /// Whether there is a grant of an app.
     func hasAny(of app: BundleID) throws(PostgresFailure) -> Bool {
-        let statement = PostgresStatement(
-            "SELECT a FROM unnest($1::text[]) AS asked (a) WHERE EXISTS (SELECT 1 FROM products WHERE app = a)",
-            each: [app], [.text]
-        ) { $1.text($0) }
-        return try !connection.run(statement).rows.map { $0.text(0) }.isEmpty
+        let statement = PostgresStatement("SELECT 1 FROM products WHERE app = $1::text LIMIT 1") { $0.text(app) }
+        return try connection.run(statement).first != nil
     }
 
     /// The grants of some submissions, the newest first.
