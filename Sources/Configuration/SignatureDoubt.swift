@@ -10,7 +10,7 @@ public enum SignatureDoubt: String, Hashable, Sendable, CaseIterable {
 }
 
 extension WorkerConfiguration {
-    /// What a person should know at the start about the signatures that this worker checks.
+    /// Doubts about the signatures that this worker checks, for a person to know at the start; empty for none.
     public var signatureDoubts: [SignatureDoubt] { signatureDoubts(lacksSHA1: TrustedRoots.lacksSHA1) }
 
     func signatureDoubts(lacksSHA1: Bool) -> [SignatureDoubt] {

@@ -187,7 +187,7 @@ private struct SubmissionMembers {
         return EvidenceText(bytes)
     }
 
-    /// What is wrong with a member that holds no evidence; nil for the values that languages write for none.
+    /// The fault of a member that holds no evidence; nil for the values that languages write for none.
     private func faultOfEvidence(_ name: String) -> String? {
         if let blank = object.members.bytes(of: name) {
             return blank.count > Self.longestWordForNothing ? "\(name) is blank." : nil

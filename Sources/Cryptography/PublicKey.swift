@@ -6,7 +6,7 @@ public enum MessageDigest: Hashable, Sendable {
     case sha256(SHA256Digest)
 }
 
-/// What a check of a signature says.
+/// The result of a check of a signature.
 public enum SignatureAnswer: Hashable, Sendable {
     case holds
     /// The key did not make the signature, or it is none.

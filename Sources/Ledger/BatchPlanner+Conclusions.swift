@@ -82,7 +82,7 @@ extension BatchPlanner {
     }
 
     /// The answer is another submission's grant, or this submission's from another record.
-    /// - Parameter passedOver: What is left out beside it, if the claim's purchases were judged.
+    /// - Parameter passedOver: Purchases left out beside it, if the claim's purchases were judged.
     private static func repeated(
         _ entry: inout Entry, _ stored: StoredGrant, passingOver passedOver: PassedOver? = nil
     ) {

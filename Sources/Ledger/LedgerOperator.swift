@@ -164,8 +164,9 @@ extension LedgerOperator {
         try records(of: [key]).first ?? SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0)
     }
 
-    /// This host's moment, or the ledger's if that is earlier. What has the ledger's time looks old to a clock that is
-    /// ahead.
+    /// This host's moment, or the ledger's if that is earlier. To a clock that is ahead, the ledger's rows look older
+    /// than they are.
+    /// - Throws: as ``LedgerOperator/identity()``, which is called to compare the clocks.
     public func earlier(_ now: Timestamp) throws(LedgerError) -> Timestamp {
         // A call, by which the clocks are compared.
         _ = try identity()

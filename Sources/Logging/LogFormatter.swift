@@ -72,8 +72,8 @@ enum LogFormatter {
         text += "\":" + number
     }
 
-    /// Appends with control and format characters escaped as in JSON, so that no value can break a line, steer a
-    /// terminal or show its text in another order.
+    /// Appends with control and format characters escaped as in JSON. So no value can break a line, steer a terminal or
+    /// show its text in another order.
     private static func escape(_ value: String, quote: Bool, to text: inout String) {
         for scalar in value.unicodeScalars {
             switch scalar {

@@ -32,7 +32,7 @@ final class WorkerDrivers: Sendable {
     private let retention: RetentionThread?
     private let thread: OwnerThread
 
-    /// - Parameter settings: Those of the configuration, which the metrics show.
+    /// - Parameter settings: As the configuration has them; the metrics show them.
     init(
         _ configuration: WorkerConfiguration, _ settings: CoreSettings, ledger: LedgerOpening,
         events: Mailbox<ProcessEvent>, metrics: WorkerMetrics, logger: Logger, registry: PrometheusRegistry

@@ -87,8 +87,8 @@ public struct ReceiptText: Hashable, Sendable {
         return ReceiptText(base64: base64[...], bytes: bytes)
     }
 
-    /// What a spoilt text may have been: as ``mended(_:)`` has it, and with the plus signs that became spaces at its end
-    /// and were trimmed. Then the last group is no whole one.
+    /// Texts that a spoilt one may have been; none for a text without signs of that. The first is as ``mended(_:)`` has
+    /// it. If its last group is no whole one, a second has the plus signs that became spaces and were trimmed.
     static func spellings(of text: EvidenceText) -> [EvidenceText] {
         guard let mended = mended(text) else { return [] }
         let lacking = -mended.bytes.count { values[Int($0)] <= pad } & 3

@@ -9,8 +9,8 @@ struct VerifiedChain: Sendable {
     let validity: ClosedRange<Timestamp>
     /// Whether leaf or intermediate are signed over a SHA-1 digest, which counts for old receipts alone.
     let isSignedWithSHA1: Bool
-    /// What this version, or its configuration, has against it, although Apple made it. Nothing that its key signed is
-    /// granted then, nor called made-up.
+    /// The fault that this version, or its configuration, finds in a chain of Apple's own. Nothing that its key signed
+    /// is granted then, nor called made-up.
     let objection: ChainError?
 }
 

@@ -88,8 +88,8 @@ enum CheckCommand {
         }
     }
 
-    /// Most owed rows that are counted, the first due ones. Those of a service that the apps file does not name are among
-    /// them: no worker takes them, so they stay due.
+    /// Most owed rows that are counted, the first due ones. Rows of a service that the apps file does not name are
+    /// among them: no worker takes them, so they stay due.
     private static let mostOwed = 1_000
 
     private static func content(

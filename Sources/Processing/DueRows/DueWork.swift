@@ -101,8 +101,8 @@ struct DueWork {
     }
 
     /// The requests of one call. A round of all endpoints takes several calls if few rows fit. Otherwise the first
-    /// gates would always be served first. What got nothing in the latest call comes before all others, because held rows
-    /// may be large and come again every few minutes.
+    /// gates would always be served first. Requests that got nothing in the latest call come before all others,
+    /// because held rows may be large and come again every few minutes.
     private mutating func requests(rows: Int, _ gates: inout GateTable, at now: Instant) -> [DueRequest] {
         var room = rows
         var requests: [DueRequest] = []

@@ -6,7 +6,7 @@ import Scheduling
 ///
 /// Two limits hold, and the smaller one counts. One is by latency, a gradient as in Netflix's concurrency-limits. It
 /// shrinks in proportion to the excess of latency over the usual one. While the limit is used up, it grows each second
-/// by its square root or a tenth, whichever is more, and at most doubles at once. The usual latency follows faster
+/// by its square root or a tenth, whichever is more. It at most doubles at once. The usual latency follows faster
 /// replies at once and slower ones within minutes. If the fewest calls are as slow, it follows within some ten replies,
 /// because our calls then do not cause the slowness. The same holds of the share of calls that time out.
 ///
@@ -35,8 +35,8 @@ struct ConcurrencyLimiter: Sendable {
     static let overloadShare = 0.2
     /// Strongest decrease of the limit in one step, as a factor.
     static let steepest = 0.7
-    /// Weight of a measurement of a second in the usual latency and overload: if there is less, if there is more, and if
-    /// there is more at the least limit. The first is the most.
+    /// Weights of a measurement of a second in the usual latency and overload. One is for less of it, one for more, and
+    /// one for more at the least limit. The first is the most.
     private static let learning = (less: 0.5, more: 0.002, moreAtLeast: 0.1)
 
     private struct Measurement: Sendable {

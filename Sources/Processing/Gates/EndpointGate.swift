@@ -41,11 +41,11 @@ struct EndpointGate: Sendable {
     private static let retryTurn = 4
     /// Longest wait in memory: of a record for the rate limit, and of a follow-up call for the end of an outage.
     private static let longestWait: Duration = .seconds(30)
-    /// While gates are half full, an endpoint that has not replied for so long, or for twice as long as its calls take,
-    /// counts as away. No record waits longer for the rate limit then.
+    /// While gates are half full, an endpoint counts as away after so long without a reply. If its calls take long, it
+    /// has twice their time. No record waits longer for the rate limit then.
     static let crowdedWait: Duration = .seconds(1)
-    /// Once gates are mostly full, records do not wait for an endpoint whose calls take longer: they would hold the room
-    /// of those that need no call. Long enough that a busy processor's delays are not taken for the endpoint's.
+    /// Once gates are mostly full, records do not wait for an endpoint whose calls take longer. They would hold the
+    /// room of those that need no call. Long enough that a busy processor's delays are not taken for the endpoint's.
     private static let slowCall: Duration = .seconds(2)
     /// While records wait, due rows may be one of so many.
     private static let rowTurn = 4

@@ -35,7 +35,7 @@ enum ReadingEnd: Hashable, Sendable {
 
     /// Its next record comes damaged.
     case damaged(since: Instant)
-    /// Its offsets went back. What was read of it may stand on no topic any more.
+    /// Its offsets went back. The records that were read of it may stand on no topic any more.
     case wentBack
 
     /// Whether the partition is taken over anew: once all that was read is complete, or can be read again.

@@ -273,7 +273,7 @@ struct Partitions: ~Copyable {
     /// The offsets of the ledger and the group belong to records that are gone. A start there would skip the records at
     /// lower offsets. So the whole topic is read, and both offsets are set to its beginning before that.
     ///
-    /// What is in flight may stand nowhere else any more, so it is decided and written first, under the present
+    /// Records in flight may stand nowhere else any more, so they are decided and written first, under the present
     /// ownership.
     mutating func wentBack(_ index: Int, _ turn: inout Turn) {
         if table[index].state == .owned, table[index].tracker.incomplete > 0 {

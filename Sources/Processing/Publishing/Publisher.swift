@@ -15,7 +15,7 @@ struct Publisher: ~Copyable {
     }
 
     private static let republishPause: Duration = .seconds(1)
-    /// A record waits so long for the quarantine topic. Then a stub is owed, so that one record does not hold its
+    /// A record waits so long for the quarantine topic. Then a stub is owed. Otherwise one record would hold its
     /// partition's offset, and in the end all reading, for as long as that topic lacks.
     static let quarantineWait: Duration = .seconds(300)
 

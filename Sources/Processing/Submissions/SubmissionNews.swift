@@ -22,7 +22,7 @@ struct SubmissionNews {
 
     /// Records without a submission since the start, by reason. A submission that is read again counts again.
     private(set) var totals: [QuarantineReason.Kind: Int] = [:]
-    /// Purchases that were passed over since the start, by reason. Those of a record that is read again count again.
+    /// Purchases that were passed over since the start, by reason. They count again if their record is read again.
     private(set) var passedOverTotals: [PassedOver.Reason: Int] = [:]
     private var quarantined = Occurrences<QuarantineReason.Kind, Origin>(
         mostKinds: QuarantineReason.Kind.allCases.count)
@@ -48,8 +48,8 @@ struct SubmissionNews {
 
     /// A submission's rows are in the ledger, without these purchases. Only ``toldReasons`` are reported.
     /// - Parameters:
-    ///   - purchases: Those that the decision named; nil for none.
-    ///   - counts: By reason; nil for all of these purchases. Those of another user are counted here alone.
+    ///   - purchases: As the decision named them; nil for none.
+    ///   - counts: By reason; nil for all of these purchases. Another user's purchases are counted here alone.
     mutating func passedOver(
         _ purchases: PassedOver?, _ counts: [PassedOver.Reason: Int]? = nil, by submission: SubmissionKey,
         _ now: Instant
