@@ -39,7 +39,7 @@ public struct NewOutboxRow: Hashable, Sendable {
     public let target: OutboxTarget
     /// Milliseconds until it is due.
     public let delay: Int64
-    /// A quarantined record's.
+    /// The stub of a quarantined record; nil for any other row.
     public let stub: QuarantineStub?
 
     private init(_ key: OutboxKey, _ step: OutboxStep, _ target: OutboxTarget, delay: Int64, stub: QuarantineStub?) {

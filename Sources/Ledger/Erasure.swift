@@ -45,6 +45,7 @@ public struct Pseudonyms: Hashable, Sendable {
         self.key = key
     }
 
+    /// The pseudonym of an id, in 39 characters. Ids of different kinds have different ones, whatever their text.
     public func of(_ id: UserID) -> UserID { UserID(text("user", id.rawValue)) }
     public func of(_ id: OrderID) -> OrderID { OrderID(text("order", id.rawValue)) }
     public func of(_ id: SubmissionID) -> SubmissionID { SubmissionID(text("submission", id.rawValue)) }

@@ -2,7 +2,7 @@
 public struct LedgerFinding: Hashable, Sendable {
     /// A word or two, such as `durability`.
     public let subject: String
-    /// How it is.
+    /// The state in which it was found, faulty or not.
     public let facts: String
     /// It keeps a worker from its work.
     public let failures: [String]

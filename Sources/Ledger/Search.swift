@@ -18,10 +18,11 @@ public struct Search: Hashable, Sendable {
     public static let mostBytes = 512
 
     public let word: String
-    /// Most hits.
+    /// Most hits that are shown; each query asks for one more, which tells that there are more.
     public let limit: Int
     public let queries: [SubmissionQuery]
 
+    /// A search for an id of any kind. It asks nothing for a word that is empty, too long, or has a zero byte.
     public init(_ word: String, limit: Int) {
         self.word = word
         self.limit = limit

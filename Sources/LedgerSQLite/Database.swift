@@ -100,7 +100,6 @@ final class Database {
     func number(_ sql: String) throws(StoreError) -> Int64 { try statement(sql).first({ _ in }) { $0.integer(0) } ?? 0 }
     func text(_ sql: String) throws(StoreError) -> String? { try statement(sql).first({ _ in }) { $0.text(0) } }
 
-    /// The ledger's id.
     func identity() throws(StoreError) -> String {
         guard let id = try text("SELECT id FROM ledger") else { throw .contradiction("the ledger has no id") }
         return id

@@ -23,6 +23,7 @@ public enum GroupColumns: Int32, TableColumn {
     /// Columns of ``group(_:)``.
     public static let shown = selected
 
+    /// The group that the ledger is bound to; the cluster is nil where the row has none.
     public static func group(_ row: some RowReader) -> ConsumerGroup {
         let row = TableRow(row, Self.self)
         return ConsumerGroup(

@@ -1,6 +1,6 @@
 public import Contract
 
-/// Offsets of one partition.
+/// Offsets of one partition, first and last included; it may hold more than the origins that it covers.
 public struct OriginRange: Hashable, Sendable {
     public let partition: TopicPartition
     public let offsets: ClosedRange<Int64>

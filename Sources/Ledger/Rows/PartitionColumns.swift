@@ -25,12 +25,15 @@ public enum PartitionColumns: Int32, TableColumn {
     /// Columns of everything that is read of a row.
     public static let shown = selected
 
+    /// Topic and number of the partition; a number out of range becomes the nearest one.
     public static func partition(_ row: some RowReader) -> TopicPartition {
         let row = TableRow(row, Self.self)
         return TopicPartition(topic: row.text(.topic), partition: Int32(clamping: row.integer(.partition)))
     }
 
+    /// The ledger's own number of the partition, which rows of `grants` name it by.
     public static func number(_ row: some RowReader) -> Int64 { TableRow(row, Self.self).integer(.number) }
+    /// The offset up to which records are complete; nil where the row has none.
     public static func next(_ row: some RowReader) -> Int64? { TableRow(row, Self.self).optionalInteger(.nextOffset) }
 
     /// ``isRefused`` of a row that was read.

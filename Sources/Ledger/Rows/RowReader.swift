@@ -11,11 +11,15 @@ public protocol RowReader {
 }
 
 extension RowReader {
+    /// 0 where it is null.
     public func int(_ column: Int32) -> Int { Int(integer(column)) }
+    /// Nil where it is null.
     public func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
     /// The moment in a column of milliseconds since 1970.
     public func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
+    /// Empty where it is null.
     public func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+    /// An id, whose text is empty where the column is null. Its form is not checked.
     public func identifier<Kind>(_ column: Int32) -> Identifier<Kind> { Identifier(text(column)) }
 }
 

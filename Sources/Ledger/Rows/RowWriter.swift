@@ -12,8 +12,11 @@ public protocol RowWriter {
 
 extension RowWriter {
     public mutating func integer(_ value: Int) { integer(Int64(value)) }
+    /// Writes bytes, also none; null for nil.
     public mutating func blob(_ value: [UInt8]?) { if let value { blob(value) } else { null() } }
+    /// Writes milliseconds since 1970; null for nil.
     public mutating func time(_ value: Timestamp?) { integer(value?.milliseconds) }
+    /// Writes the text of an id; null for nil.
     public mutating func text<Kind>(_ value: Identifier<Kind>?) { text(value?.rawValue) }
 
     // MARK: Keys, in the order in which statements name their columns

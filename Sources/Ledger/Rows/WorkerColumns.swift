@@ -17,6 +17,7 @@ public enum WorkerColumns: Int32, TableColumn {
     /// A query for ``row(_:now:)``.
     public static let selection = "SELECT \(selected) FROM workers ORDER BY name, id"
 
+    /// - Parameter now: By the ledger's clock; decides whether the worker counts as living.
     public static func row(_ row: some RowReader, now: Timestamp) -> WorkerRow {
         let row = TableRow(row, Self.self)
         let seenAt = row.time(.seenAt)
