@@ -59,7 +59,6 @@ final class RowReading: Sendable {
         return Outcome(rows: rows, facts: try spool.finish())
     }
 
-    /// Waits for its end.
     /// - Parameter progress: Told how many rows were read, at each turn.
     func wait(_ progress: (Int) -> Void) throws(AuditError) -> Outcome {
         while true {

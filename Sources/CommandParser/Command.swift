@@ -3,7 +3,7 @@
 ///
 /// A command is a value. Nothing is found by reflection, so the declaration has all that a command line may hold.
 public struct Command<Context>: Sendable {
-    /// Carries the command out.
+    /// The code of a command; the program ends with ``ExitStatus/done`` if it returns.
     /// - Throws: how the program ends if not with ``ExitStatus/done``.
     public typealias Run = @Sendable (ParsedArguments, Context) throws(CommandFailure) -> Void
 

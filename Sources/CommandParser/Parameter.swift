@@ -120,7 +120,7 @@ public struct ParsedArguments: Sendable {
     /// Whether a flag was given.
     public subscript(_ flag: Parameter<Bool>) -> Bool { holds(flag.form) }
 
-    /// A parameter's value.
+    /// A parameter's value: the last one given, or else its default; nil where it may be left out.
     /// - Throws: a usage failure if the parameter is required, and the command does not declare it.
     public subscript<Value>(_ parameter: Parameter<Value>) -> Value {
         get throws(CommandFailure) {

@@ -39,7 +39,6 @@ public struct Program<Context>: Sendable {
 
 /// Reads a command line from left to right.
 struct Parser<Context> {
-    /// A command line's wish.
     enum Invocation {
         case help, version
         case run(Command<Context>.Run, ParsedArguments)

@@ -12,6 +12,7 @@ extension ValueForm<Int> {
 }
 
 extension ValueForm<Duration> {
+    /// A duration with its unit, from the lower bound to the upper one, both included.
     public static func duration(_ range: ClosedRange<Duration>) -> Self {
         let (low, high) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
         return ValueForm(

@@ -16,7 +16,7 @@ public struct JSONObjectWriter: ~Copyable {
         bytes.append(UInt8(ascii: "{"))
     }
 
-    /// The object, closed.
+    /// Closes the object and gives all of its bytes; the writer is used up.
     public consuming func finished() -> [UInt8] {
         bytes.append(UInt8(ascii: "}"))
         return bytes
@@ -52,6 +52,7 @@ public struct JSONObjectWriter: ~Copyable {
         bytes.append(contentsOf: (flag ? "true" : "false").utf8)
     }
 
+    /// Writes an object, to which `write` adds the members.
     public mutating func member(_ name: StaticString, object write: (inout JSONObjectWriter) -> Void) {
         begin(name)
         bytes.append(UInt8(ascii: "{"))

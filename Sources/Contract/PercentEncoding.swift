@@ -4,7 +4,7 @@ internal import Cryptography
 public enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// The text of bytes.
+    /// Encodes bytes as text: each stays as it is, or becomes three characters.
     /// - Parameter isPlain: whether a byte, of ASCII, stands for itself. All others are encoded, with capitals.
     public static func text(of bytes: some Sequence<UInt8>, where isPlain: (UInt8) -> Bool) -> String {
         var text: [UInt8] = []

@@ -109,7 +109,7 @@ public struct QuarantineLabel: Hashable, Sendable {
     public struct Content: Hashable, Sendable {
         /// The digits of its SHA-256.
         public let digest: String
-        /// Its bytes.
+        /// Its length in bytes.
         public let size: Int
     }
 

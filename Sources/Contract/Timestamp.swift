@@ -9,7 +9,7 @@ public struct Timestamp: Hashable, Sendable, Comparable, Codable, CustomStringCo
 
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// The host's wall clock.
+    /// The moment by the host's wall clock, in whole milliseconds; it goes back where that clock is set back.
     public static var now: Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
 
     /// Reads an RFC 3339 date-time, with or without a fraction of a second; nil for anything else.

@@ -117,6 +117,8 @@ public final class Certificate: @unchecked Sendable {
     /// Whether a check says that the issuer's key signed this, for those who refuse nothing for good.
     public func isSigned(by issuer: PublicKey) -> Bool { answer(signedBy: issuer) == .holds }
 
+    /// Whether it has an extension, critical or not.
+    /// - Parameter identifier: in dots and digits, as ``Extension/identifier``.
     public func hasExtension(_ identifier: String) -> Bool { extensions.contains { $0.identifier == identifier } }
 
     /// Decodes bytes that are one certificate, from first to last. OpenSSL reads BER, too, and lets bytes follow.

@@ -35,10 +35,12 @@ public struct SHA256: ~Copyable {
     /// A copy that goes on from here, so that a known beginning is digested once.
     public func copy() -> SHA256 { SHA256(continuing: self) }
 
+    /// The digest of all bytes so far; nothing can be added afterwards.
     public consuming func finish() -> SHA256Digest {
         SHA256Digest { require(EVP_DigestFinal_ex(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)) }
     }
 
+    /// The digest of bytes that are all there, however many.
     public static func hash(_ bytes: some Collection<UInt8>) -> SHA256Digest {
         SHA256Digest { digest(bytes, OpenSSL.sha256, into: $0) }
     }

@@ -24,7 +24,6 @@ public protocol AuditedTopics: Sendable {
 }
 
 extension AuditedTopics {
-    /// Asks Kafka something.
     func asking<Answer>(_ question: () throws(KafkaError) -> Answer) throws(AuditError) -> Answer {
         do throws(KafkaError) { return try question() } catch { throw .kafka(error) }
     }

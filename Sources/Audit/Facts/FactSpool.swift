@@ -5,7 +5,6 @@ import Glibc
 ///
 /// The file has no name from its first moment, so nothing of it is left whatever ends the process.
 final class FactSpool {
-    /// Most facts in memory.
     let bound: Int
     private let folder: String
     private var facts: [Fact] = []

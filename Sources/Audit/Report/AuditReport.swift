@@ -1,6 +1,6 @@
 public import Contract
 
-/// An audit's conclusions.
+/// The conclusions of an audit: how much it looked at, what is inconsistent, and what it could not look at.
 public struct AuditReport: Hashable, Sendable {
     public enum Verdict: String, Hashable, Sendable {
         /// Everything was looked at, and is as it has to be.

@@ -49,7 +49,6 @@ struct Progress {
     }
 }
 
-/// Where progress is shown.
 struct ProgressOutput: Sendable {
     /// Whether a line can be written over.
     let isTerminal: Bool
