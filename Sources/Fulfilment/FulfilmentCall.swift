@@ -16,7 +16,7 @@ public struct FulfilmentCall: Hashable, Sendable {
     /// The event's id. The service applies a grant once for each key, and may send the key back.
     public let key: EventID
     public let headers: [Header]
-    /// The event's bytes.
+    /// The value of the grant's event, byte for byte as on its topic.
     public let body: [UInt8]
 
     /// - Parameter now: When it is signed.

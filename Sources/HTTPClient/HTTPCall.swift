@@ -27,7 +27,7 @@ public struct HTTPCall: Sendable {
 
 /// The end of a call.
 public struct HTTPOutcome: Sendable {
-    /// The call's.
+    /// As ``HTTPCall/token`` of the call that ended.
     public let token: UInt64
     /// The whole response, whatever its status, or why there is none.
     public let result: Result<HTTPResponse, HTTPFailure>

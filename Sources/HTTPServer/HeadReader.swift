@@ -22,7 +22,7 @@ public struct HeadReader: Sendable {
     public static let maxRequestLineBytes = 8 << 10
     /// Most bytes of a head, the empty line at its end included.
     public static let maxHeadBytes = 16 << 10
-    /// Most header fields.
+    /// Most header fields of a head; one more is refused as too large.
     public static let maxFields = 100
 
     /// Nil before the request line is complete.
@@ -41,7 +41,7 @@ public struct HeadReader: Sendable {
     /// Bytes behind the head, once it is complete.
     public var rest: ArraySlice<UInt8> { bytes[start...] }
 
-    /// Takes bytes that came.
+    /// Takes bytes that came, however many; only ``next()`` refuses a head over the limits.
     public mutating func append(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
     /// The head; nil if it is not complete.

@@ -22,7 +22,7 @@ public protocol RequestHandler {
 ///         head.path == "/livez" ? Reply(status: 200) : Reply(status: 404)
 ///     }
 public final class ProbeServer: Sendable {
-    /// Most connections at once.
+    /// Most connections at once; a further one ends the oldest.
     public static let maxConnections = 1024
     /// For a client to send its request, to take the answer and to close its side.
     static let connectionTime = Duration.seconds(10)

@@ -1,4 +1,4 @@
-/// One header field.
+/// One field of a head; several may have the same name.
 public struct HeaderField: Hashable, Sendable {
     /// In lower case if it was read.
     public let name: String

@@ -25,6 +25,7 @@ public struct Gauge: Sendable {
 public struct Timer: Sendable {
     let series: HistogramSeries
 
+    /// Adds a time, which the metric shows in seconds.
     public func record(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         series.record(Double(seconds) + Double(attoseconds) * 1e-18)

@@ -37,7 +37,7 @@ public final class PrometheusRegistry: Sendable {
     private let droppedSeries = CounterSeries()
     private let limit: Int
 
-    /// An empty registry.
+    /// An empty registry. A series beyond the limit is counted as dropped, and is not shown.
     /// - Parameter limit: most series in all.
     public init(limit: Int = PrometheusRegistry.maxSeries) { self.limit = limit }
 

@@ -25,9 +25,11 @@ public struct FIFO<Element> {
         _modify { yield &elements[head + index] }
     }
 
+    /// Puts an element behind all others. Nothing bounds the queue.
     @inlinable
     public mutating func append(_ element: Element) { elements.append(element) }
 
+    /// Takes the first element out; nil if there is none.
     @inlinable
     public mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }

@@ -46,6 +46,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(nanoseconds: duration < .zero ? .min : .max)
     }
 
+    /// The instant earlier by a duration; the first or last instant there is if that is out of range.
     @inlinable
     public static func - (instant: Instant, duration: Duration) -> Instant {
         let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(duration.clampedNanoseconds)
@@ -53,6 +54,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(nanoseconds: duration < .zero ? .max : .min)
     }
 
+    /// Moves an instant by a duration; it stops at the first or last instant there is.
     @inlinable
     public static func += (instant: inout Instant, duration: Duration) { instant = instant + duration }
 

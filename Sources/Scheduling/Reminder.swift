@@ -7,7 +7,7 @@ public struct Reminder: Hashable, Sendable {
     /// How long trouble that comes and goes must be away until it is over.
     public static let quiet: Duration = .seconds(60)
 
-    /// News for the log.
+    /// News for the log: trouble that lasts gives one in each ``pause``, and one at its end.
     @frozen
     public enum News: Hashable, Sendable {
         /// It begins, or goes on.
@@ -21,7 +21,7 @@ public struct Reminder: Hashable, Sendable {
     private var toldAt: Instant?
     private let quiet: Duration
 
-    /// No trouble.
+    /// A reminder that knows of no trouble yet.
     /// - Parameter quiet: It is over once it has been away for so long.
     public init(quiet: Duration = .zero) { self.quiet = quiet }
 
@@ -40,7 +40,7 @@ public struct Reminder: Hashable, Sendable {
     /// Whether it would be over, if it did not last now.
     public func isQuiet(at now: Instant) -> Bool { latest.map { now - $0 >= quiet } ?? true }
 
-    /// Looks whether it lasts.
+    /// Takes in whether the trouble lasts at this moment. Only a call can find that it is over.
     /// - Returns: the news to log; nil for none.
     public mutating func observe(_ lasts: Bool, at now: Instant) -> News? {
         guard lasts else {

@@ -21,7 +21,6 @@ extension AlertNews {
 
     private static let systems = "the system's"
 
-    /// News of fulfilment calls.
     init(_ alert: CallAlert) {
         switch alert {
         case .serviceAway(let app, let fault):

@@ -49,7 +49,6 @@ struct AlertNews {
         self.metadata = metadata
     }
 
-    /// News of the core's.
     /// - Parameter topics: Their names by the configuration.
     init(_ alert: Alert, topics: [Topic: String]) {
         switch alert {

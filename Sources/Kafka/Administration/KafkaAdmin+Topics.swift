@@ -1,6 +1,6 @@
 internal import CLibrdkafka
 
-/// A topic to create.
+/// A topic that ``KafkaAdmin/createTopics(_:)`` is to create.
 public struct KafkaNewTopic: Sendable, Hashable {
     public var name: String
     /// They can be added later, never taken away.

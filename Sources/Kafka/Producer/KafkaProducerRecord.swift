@@ -1,7 +1,7 @@
 internal import CLibrdkafka
 public import Contract
 
-/// A record to publish.
+/// A record to publish; it names no partition, because its key decides that.
 public struct KafkaProducerRecord: Sendable, Hashable {
     public var topic: String
     /// Decides the partition, by librdkafka's `consistent_random` unless configured otherwise; nil is a null key.

@@ -32,7 +32,7 @@ public struct CoreStatus: Sendable {
     public struct Services: Sendable {
         /// Services by their circuit breaker's phase; the phases are always the same ones.
         public internal(set) var phases: [String: Int] = CircuitBreaker.Phase.none
-        /// Calls under way.
+        /// Calls under way, of all services.
         public internal(set) var inFlight = 0
 
         /// No service.

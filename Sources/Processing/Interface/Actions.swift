@@ -176,7 +176,7 @@ public enum Alert: Hashable, Sendable {
     case rowEndsWorkers(Origin)
 }
 
-/// News of fulfilment calls.
+/// News of an app's fulfilment calls that are late or refused, and of the end of that.
 public enum CallAlert: Hashable, Sendable {
     /// An app's fulfilment service is not called for now. Its grants stay owed; nothing else waits for it.
     /// - Parameter fault: the words of the latest failed call; nil if replies only took too long.

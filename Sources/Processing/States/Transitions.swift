@@ -65,6 +65,7 @@ public struct TransitionCounts: Sendable {
         return Transition.all.filter { !$0.isLegal && counts[$0.index] > 0 }.map(\.transition)
     }
 
+    /// Adds the counts of others, if they count; then this must count, too.
     public mutating func add(_ others: TransitionCounts) {
         for index in others.counts.indices { counts[index] += others.counts[index] }
     }
