@@ -14,8 +14,8 @@ public enum ProcessSignals {
     /// Keeps the signals from this thread, and from every one that it starts from now on. They wait for the thread that
     /// takes them.
     ///
-    /// The first thing that a worker's process does. Until then SIGHUP and SIGTERM end it, or are lost where it is the
-    /// first process of its container.
+    /// The first thing that `grantor run` does. Until then SIGTERM and SIGINT end it. SIGHUP does so, too, or is lost
+    /// where it is the first process of its container.
     @Sendable public static func block() {
         var set = ours
         pthread_sigmask(SIG_BLOCK, &set, nil)

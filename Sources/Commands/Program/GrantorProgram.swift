@@ -28,6 +28,7 @@ public enum GrantorProgram {
         // A reader that closes a pipe early must not end the program by a signal. The command goes on, and the exit code
         // says how that ended.
         signal(SIGPIPE, SIG_IGN)
+        endBySignals()
         fillStandardDescriptors()
         forbidCoreFiles()
         do throws(CryptographicLibrary.Unusable) {
@@ -39,6 +40,28 @@ public enum GrantorProgram {
         let status = program.run(
             arguments, context: .process(), output: StandardOutput.write, errors: StandardOutput.writeError)
         exit(status.rawValue)
+    }
+
+    /// SIGINT and SIGTERM end a command at once, also as the first process of its container: there the kernel drops a
+    /// signal that has no handler. Nothing needs an order: the ledger takes a change that is under way back, and all
+    /// changes before it stay. A worker blocks both signals, and takes them itself.
+    ///
+    /// A signal that the caller has ignored, such as SIGINT of a shell's job in the background, stays so.
+    private static func endBySignals() {
+        for number in [SIGINT, SIGTERM] {
+            var before = sigaction()
+            sigaction(number, nil, &before)
+            // SIG_DFL is a null pointer.
+            guard before.__sigaction_handler.sa_handler == nil else { continue }
+            var handling = sigaction()
+            handling.__sigaction_handler.sa_handler = { number in
+                // With the handler gone it ends the process as a caller expects of a signal, unless it is dropped.
+                raise(number)
+                _exit(128 + number)
+            }
+            handling.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_NODEFER)
+            sigaction(number, &handling, nil)
+        }
     }
 
     /// A crash leaves no core file (core(5)): it would hold secrets, keys and players' evidence.
