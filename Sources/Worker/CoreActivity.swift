@@ -44,10 +44,10 @@ final class CoreActivity: Sendable {
 
     func reached(_ isReachable: Bool) { isKafkaAway.store(!isReachable, ordering: .relaxed) }
 
-    /// The part that hangs; nil if none does.
-    func silent(at now: Instant) -> String? {
+    /// The part that hangs, because it has been silent for so long; nil if none does.
+    func silent(at now: Instant, for time: Duration = longestSilence) -> String? {
         func isSilent(_ sign: borrowing Atomic<Int64>) -> Bool {
-            now - Instant(nanoseconds: sign.load(ordering: .relaxed)) >= Self.longestSilence
+            now - Instant(nanoseconds: sign.load(ordering: .relaxed)) >= time
         }
         if isSilent(turnedAt) { return "The core" }
         if busySince.contains(where: { isSilent($0.moment) }) { return "A check" }
@@ -55,9 +55,41 @@ final class CoreActivity: Sendable {
     }
 
     /// Why the worker is not ready; nil if it is, so that a rollout may go on to the next.
-    var hindrance: String? {
+    func hindrance(at now: Instant) -> String? {
+        if let part = silent(at: now) { return "\(part) shows no sign of life." }
         if isLedgerAway.load(ordering: .relaxed) { return "The ledger does not answer." }
         if isKafkaAway.load(ordering: .relaxed) { return "Kafka is unreachable." }
         return isMember.load(ordering: .relaxed) ? nil : "The group has not let the worker in."
+    }
+}
+
+/// Ends a worker of which a part hangs. Not every supervisor asks `/livez`: Docker restarts only what has ended. Pure.
+///
+/// After a freeze of the whole process each part seems silent at first. So silence counts only where the thread that
+/// looks has had its own turns meanwhile.
+struct SilenceWatch {
+    /// Silent for so long, a part ends the worker. A supervisor that asks `/livez` three times in ten seconds each is
+    /// faster.
+    static let longestSilence = Duration.seconds(60)
+    /// The time between two looks.
+    static let pause = Duration.seconds(5)
+    /// Looks must have come in time for so long.
+    static let leastAwake = Duration.seconds(30)
+
+    private var lookedAt: Instant
+    private var awakeSince: Instant
+
+    init(from now: Instant) { (lookedAt, awakeSince) = (now, now) }
+
+    var nextLook: Instant { lookedAt + Self.pause }
+
+    /// Looks, if that is due.
+    /// - Returns: the part for which the worker has to end.
+    mutating func look(at now: Instant, _ activity: CoreActivity) -> String? {
+        guard now >= nextLook else { return nil }
+        if now - lookedAt >= Self.pause * 2 { awakeSince = now }
+        lookedAt = now
+        guard now - awakeSince >= Self.leastAwake else { return nil }
+        return activity.silent(at: now, for: Self.longestSilence)
     }
 }

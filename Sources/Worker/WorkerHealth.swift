@@ -7,9 +7,9 @@ import Synchronization
 
 /// Serves `/livez`, `/readyz` and `/metrics` over plain HTTP/1.1.
 ///
-/// A worker is alive while its core and its consumer show signs of life; else it is restarted. It is ready while its
-/// ledger answers and its group has it as a member. Apple's outage makes it neither: a restart or a halted rollout
-/// would mend nothing.
+/// A worker is alive while its core, its checks and its consumer show signs of life; else it is restarted. It is ready
+/// while it is alive, its ledger answers and its group has it as a member. Apple's outage makes it neither: a restart or
+/// a halted rollout would mend nothing.
 final class WorkerHealth: Sendable {
     private let server: ProbeServer
     private let drivers: Watched
@@ -23,7 +23,7 @@ final class WorkerHealth: Sendable {
         let drivers = Watched()
         self.drivers = drivers
         registry.observe(WorkerMetrics.ready) {
-            drivers.activity.withLock { $0.map { $0.hindrance == nil } ?? false } ? 1 : 0
+            drivers.activity.withLock { $0.map { $0.hindrance(at: .now) == nil } ?? false } ? 1 : 0
         }
         do throws(ServerError) {
             server = try ProbeServer(host: bind.host, port: bind.port) { head in
@@ -50,7 +50,7 @@ final class WorkerHealth: Sendable {
             return report(silent == nil, silent.map { "\($0) shows no sign of life." } ?? "The worker's threads live.")
         case "/readyz":
             guard let activity else { return report(false, "The ledger has not answered yet.") }
-            let hindrance = activity.hindrance
+            let hindrance = activity.hindrance(at: .now)
             return report(hindrance == nil, hindrance ?? "The worker is a member of its group, and its ledger answers.")
         case "/metrics":
             return Reply(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", text: registry.render())

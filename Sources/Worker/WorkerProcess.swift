@@ -14,7 +14,7 @@ import Threading
 /// A worker from its start to its end: makes the drivers and the core, and hands signals on.
 ///
 /// SIGTERM and SIGINT stop it in order, SIGHUP reads the apps file again, also where they came since
-/// ``ProcessSignals/block()``. It ends by itself only where a person must look.
+/// ``ProcessSignals/block()``. It ends by itself only where a person must look, and where a part of it hangs.
 public struct WorkerProcess {
     private let configuration: WorkerConfiguration
     private let readAt: Timestamp
@@ -86,16 +86,19 @@ public struct WorkerProcess {
         }
     }
 
-    /// Hands signals on until the core is done.
+    /// Hands signals on until the core is done, and ends the process where a part of it hangs.
     private func serve(_ events: Mailbox<ProcessEvent>, _ drivers: WorkerDrivers) -> ProcessEvent {
         var taken: [ProcessEvent] = []
         var apps = AppsReloading(
             file: configuration.appsFile, configuration.apps, drivers.snapshots, logger: logger, alerts: drivers.alerts)
         var isStopping = false
+        var silence = SilenceWatch(from: .now)
         while true {
-            if let moment = apps.nextMoment { _ = events.wake.wait(until: moment) } else { events.wake.wait() }
+            events.wake.wait(until: min(apps.nextMoment ?? .distantFuture, silence.nextLook))
             events.takeAll(into: &taken)
             apps.remind(at: .now)
+            // A stop has a time limit of its supervisor's.
+            if let part = silence.look(at: .now, drivers.activity), !isStopping { end(silent: part) }
             for event in taken {
                 switch event {
                 case .stop:
@@ -109,6 +112,19 @@ public struct WorkerProcess {
                 }
             }
         }
+    }
+
+    /// Ends the process as a kill would: nobody can wait for a thread that hangs, and the mark of a record that is under
+    /// check stays in the ledger.
+    private func end(silent part: String) -> Never {
+        logger.error(
+            "A part of the worker hangs, so the worker ends; a new one may work",
+            metadata: [
+                "part": .text(part), "silent_seconds": .seconds(SilenceWatch.longestSilence), "exit_code": .number(1),
+                "version": .text(programVersion),
+            ])
+        DescriptorWriter.standardError.finish(within: .seconds(1))
+        _exit(1)
     }
 }
 

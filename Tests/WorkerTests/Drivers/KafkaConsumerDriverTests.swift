@@ -32,19 +32,19 @@ import Threading
 
     @Test("A worker is ready while it is a member, Kafka is reachable and the ledger answers")
     func ready() {
-        #expect(activity.hindrance == "The group has not let the worker in.")
+        #expect(activity.hindrance(at: .now) == "The group has not let the worker in.")
         _ = receive(.assigned([]))
-        #expect(activity.hindrance == nil)
+        #expect(activity.hindrance(at: .now) == nil)
         _ = receive(.reachable(false))
-        #expect(activity.hindrance == "Kafka is unreachable.")
+        #expect(activity.hindrance(at: .now) == "Kafka is unreachable.")
         _ = receive(.reachable(true))
         _ = receive(.revoked([partition]))
-        #expect(activity.hindrance == nil, "a rebalance leaves it a member")
+        #expect(activity.hindrance(at: .now) == nil, "a rebalance leaves it a member")
         activity.turned(at: .now, isLedgerAway: true)
-        #expect(activity.hindrance == "The ledger does not answer.")
+        #expect(activity.hindrance(at: .now) == "The ledger does not answer.")
         activity.turned(at: .now, isLedgerAway: false)
         _ = receive(.lost([partition]))
-        #expect(activity.hindrance == "The group has not let the worker in.")
+        #expect(activity.hindrance(at: .now) == "The group has not let the worker in.")
     }
 
     @Test("A consumer or a core without a sign of life for half a minute hangs")
