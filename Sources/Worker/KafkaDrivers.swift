@@ -14,9 +14,10 @@ struct KafkaConsumerDriver: Sendable {
         "TOPIC_AUTHORIZATION_FAILED": "give the worker's user Read on the input topic (docs/configuration.md#rights)",
         "GROUP_AUTHORIZATION_FAILED": "give the worker's user Read on the group (docs/configuration.md#rights)",
         "INVALID_SESSION_TIMEOUT":
-            "set session.timeout.ms in kafka.propertiesFile to milliseconds that the brokers allow",
+            "set session.timeout.ms in kafka.propertiesFile to milliseconds that the brokers allow; then restart the workers",
         "INCONSISTENT_GROUP_PROTOCOL":
-            "give all workers of the group the same partition.assignment.strategy in kafka.propertiesFile",
+            "give all workers of the group the same partition.assignment.strategy in kafka.propertiesFile; then restart "
+            + "them",
     ]
 
     let consumer: KafkaConsumer

@@ -52,8 +52,7 @@ extension KafkaSettings {
     func words(_ error: KafkaError) -> String {
         let words = PrintableText.singleLine("\(error)")
         if let fault = ConnectionFault(error) {
-            let place = fault.isInProperties ? propertiesFile.map { " (\($0.path))" } ?? "" : ""
-            return "\(words); \(fault.remedy)\(place)"
+            return "\(words); \(fault.remedy(in: propertiesFile?.path))"
         }
         guard let file = propertiesFile, error.disposition == .configuration else { return words }
         return "\(error.property.flatMap { file.place(of: $0) } ?? file.path): \(words)"

@@ -71,7 +71,7 @@ struct ClientLog {
         var words: Logger.Metadata = [:]
         if let fault {
             words["cause"] = .text(fault)
-            if let remedy = ConnectionFault(fault)?.remedy { words["remedy"] = .text(remedy) }
+            if let remedy = ConnectionFault(fault)?.remedy() { words["remedy"] = .text(remedy) }
         }
         logger.log(
             level: tellsOutages ? .error : .debug,

@@ -71,8 +71,14 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The step that a person takes.
-    public var remedy: String {
+    /// The steps that a person takes.
+    /// - Parameter file: the properties file, where it is known. A worker reads it at its start alone.
+    public func remedy(in file: String? = nil) -> String {
+        guard isInProperties else { return step }
+        return "\(step)\(file.map { " (\($0))" } ?? ""); then restart workers that run"
+    }
+
+    private var step: String {
         switch self {
         case .password: "correct sasl.username or sasl.password"
         case .scramOfOldClient:

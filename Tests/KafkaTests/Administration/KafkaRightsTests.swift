@@ -202,7 +202,18 @@ struct ConnectionFaultTests {
 
     @Test("Each has a remedy of its own")
     func remedies() {
-        #expect(Set(ConnectionFault.allCases.map(\.remedy)).count == ConnectionFault.allCases.count)
+        #expect(Set(ConnectionFault.allCases.map { $0.remedy() }).count == ConnectionFault.allCases.count)
+    }
+
+    @Test("A remedy in the properties names their file, and the restart without which no worker reads it")
+    func restart() {
+        #expect(
+            ConnectionFault.password.remedy(in: "kafka.properties")
+                == "correct sasl.username or sasl.password (kafka.properties); then restart workers that run")
+        for fault in ConnectionFault.allCases {
+            let remedy = fault.remedy(in: "kafka.properties")
+            #expect(remedy.contains("(kafka.properties); then restart workers that run") == fault.isInProperties)
+        }
     }
 }
 

@@ -35,7 +35,7 @@ struct ClientLogTests {
         #expect(
             lines.taken == [
                 "error Kafka is unreachable; nothing is read, and submissions wait in Kafka \(fault) "
-                    + ConnectionFault.refused.remedy,
+                    + ConnectionFault.refused.remedy(),
                 "notice Kafka is reachable again 10",
             ])
     }
@@ -49,7 +49,7 @@ struct ClientLogTests {
             text: "[thrd:k:9092/1]: \(telling) (after 1ms in state UP, 1 identical error(s) suppressed)")
         log.write(level: 3, facility: "FAIL", text: "[thrd:k:9092/1]: k:9092/1: Send failed: Broken pipe")
         log.write(down, at: start)
-        #expect(lines.taken.first?.hasSuffix("\(telling) \(ConnectionFault.noPassword.remedy)") == true)
+        #expect(lines.taken.first?.hasSuffix("\(telling) \(ConnectionFault.noPassword.remedy())") == true)
     }
 
     @Test("An outage that lasts is told again every ten minutes")
