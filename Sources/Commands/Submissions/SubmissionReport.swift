@@ -47,7 +47,7 @@ struct SubmissionReport: Sendable {
         var words = SubmissionWords(
             state: state, grants: record.grants.count,
             isImported: !record.grants.isEmpty && record.grants.allSatisfy { $0.grant.isImported }, isTest: isTest,
-            isUnpassed: isUnpassed,
+            isUnpassed: isUnpassed, decidedAt: decidedAt,
             owed: record.owed, passedOver: passedOver, now: now)
         switch (words.state, record.answer, record.waiting.first) {
         case (.held, _, let row?), (.retrying, _, let row?):
@@ -72,6 +72,16 @@ struct SubmissionReport: Sendable {
     private var isUnpassed: Bool {
         guard record.grants.isEmpty else { return record.grants.contains { checkpoints.isUnpassed($0.grant.origin) } }
         return record.answer.map { checkpoints.isUnpassed($0.origin) } ?? false
+    }
+
+    /// The latest of its decisions; nil while it waits.
+    private var decidedAt: Timestamp? {
+        if let latest = record.grants.map(\.grant.grantedAt).max() { return latest }
+        return switch record.answer {
+        case .failed(let failure): failure.failedAt
+        case .repeated(let repeated): repeated.answeredAt
+        case nil: nil
+        }
     }
 
     /// For people. Nothing is cut, whatever the terminal's width: ids are there to be copied.

@@ -31,7 +31,8 @@ extension SubmissionRow {
     ) -> SubmissionWords {
         SubmissionWords(
             state: state, isImported: isImported, isTest: decidedAt != nil && environment == .sandbox,
-            isUnpassed: checkpoints.isUnpassed(origin), isSigned: isSigned, order: claimant.orderID,
+            isUnpassed: checkpoints.isUnpassed(origin), decidedAt: decidedAt, isSigned: isSigned,
+            order: claimant.orderID,
             transaction: transactionID, answering: answering, cause: cause, detail: detail,
             next: dueAt.map { NextTry(dueAt: $0, isLeased: isLeased, now: now) }, owed: owed,
             passedOver: passedOver.map { [$0] } ?? [], now: now)

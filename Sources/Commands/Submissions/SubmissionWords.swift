@@ -13,6 +13,8 @@ struct SubmissionWords: Sendable {
     var isTest = false
     /// Whether workers are not through with its record, so that its event may be neither published nor owed yet.
     var isUnpassed = false
+    /// When it was granted, failed or repeated; nil while it waits.
+    var decidedAt: Timestamp?
     /// Whether Apple's signature on the evidence of what waits holds.
     var isSigned = false
     /// Of a repeat: the order that it is for, and the transaction that was granted.
@@ -33,6 +35,9 @@ struct SubmissionWords: Sendable {
     /// Of an id that the ledger does not have, behind a colon.
     static let ofUnknown =
         "it is not read or not verified yet, could not be read, was never submitted, or its answer was pruned or erased"
+    /// Workers tell an event or owe it within seconds of its decision. A record that no checkpoint has passed by now may
+    /// never be passed: offsets begin anew with a new topic, or with the group of a ledger that was moved.
+    static let longestWay = Duration.seconds(3600)
     static let whileItWaits = "Your purchase is safe, and will be delivered."
     /// For a purchase that Apple has not confirmed: it may have been made up, or Apple may stay with its refusal.
     static let whileInDoubt =
@@ -173,9 +178,16 @@ struct SubmissionWords: Sendable {
                 "Another system granted it, and its event gives no items: if the player has nothing, look at that system."
                 + againGivesNothing
         case .granted, .repeated:
-            if isUnpassed {
+            if isOnItsWay {
                 return
                     "Its event may be on its way: workers are not through with its record yet. Ask again in a minute."
+            }
+            if isUnpassed {
+                return
+                    "No checkpoint has passed its record for an hour: its partition stands, its topic was made anew, or the "
+                    + "ledger was moved. If the player has nothing, look at the game's service that reads the event. If it "
+                    + "lacks the event, grantor events republish --submission ID"
+                    + (state == .repeated ? " --state repeated" : "") + " tells it again." + againGivesNothing
             }
             // A grant that was imported has no items in its event, because the system that it came from gave them.
             return
@@ -185,6 +197,11 @@ struct SubmissionWords: Sendable {
                 + againGivesNothing
         case .failed, .held, .retrying: return nil
         }
+    }
+
+    private var isOnItsWay: Bool {
+        guard isUnpassed, let decidedAt else { return isUnpassed }
+        return now.milliseconds - decidedAt.milliseconds < Self.longestWay.wholeMilliseconds
     }
 
     /// Purchases that were left out have to be submitted again. Beside them it would mislead.
@@ -198,7 +215,7 @@ struct SubmissionWords: Sendable {
         // These words are the game's, and send the player to support.
         case .failed: reason == .abandonedByOperator ? nil : reason?.wordsForPlayer
         case .granted, .repeated:
-            owed.isEmpty && (!isUnpassed || isImported || answering?.isImported == true) ? nil : Self.whileItWaits
+            owed.isEmpty && (!isOnItsWay || isImported || answering?.isImported == true) ? nil : Self.whileItWaits
         }
     }
 

@@ -42,6 +42,19 @@ struct FindCommandTests {
         }
     }
 
+    @Test("An old outcome whose record no checkpoint has passed is on no way any more, in show as well")
+    func neverPassed() {
+        var grantor = grantor
+        grantor.ledger.complete(to: 173)
+        for line in ["find u-1", "submissions show granted --app com.example.game"] {
+            grantor.now = FixedLedger.time.advanced(by: .seconds(3_599))
+            #expect(grantor(line).output.contains("Its event may be on its way"))
+            grantor.now = FixedLedger.time.advanced(by: .seconds(3_600))
+            #expect(grantor(line).output.contains("No checkpoint has passed its record for an hour"))
+            #expect(!grantor(line).output.contains("Its event may be on its way"))
+        }
+    }
+
     @Test("More hits than the limit are said to exist")
     func more() {
         let result = grantor("find u-1 --limit 2")

@@ -50,6 +50,22 @@ struct SubmissionReportTests {
         #expect(try member(173, failed, [], [FixedLedger.waiting]) == nil)
     }
 
+    @Test("A repeat is on its way as long as its own decision is young")
+    func neverPassed() throws {
+        let repeated = Answer.repeated(
+            Repeat(
+                claimant: FixedLedger.claimant("s-2"), grant: FixedLedger.grant().reference, origin: FixedLedger.origin,
+                answeredAt: FixedLedger.time, passedOver: nil))
+        let row = PartitionRow(partition: FixedLedger.origin.topicPartition, next: 0, owner: nil, starts: 0)
+        let report = try report(answer: repeated, Checkpoints([row]))
+        func isPromised(after age: Duration) -> Bool {
+            report.words(now: FixedLedger.time.advanced(by: age)).sentences.contains {
+                $0.contains(SubmissionWords.whileItWaits)
+            }
+        }
+        #expect(isPromised(after: .seconds(3_599)) && !isPromised(after: .seconds(3_600)))
+    }
+
     @Test("A claim that waits is promised only where Apple has signed it")
     func signed() throws {
         func forPlayer(isSigned: Bool) throws -> String? {

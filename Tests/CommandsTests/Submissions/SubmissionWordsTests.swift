@@ -62,6 +62,29 @@ struct SubmissionWordsTests {
         #expect(text("other", nil) == "\(first) \(unpaid) \(unknown)")
     }
 
+    @Test("An hour after the decision no event is on its way, so nothing is promised of it")
+    func neverPassed() {
+        func sentences(_ state: SubmissionState, after age: Duration) -> [String] {
+            var words = words(state)
+            words.isUnpassed = true
+            words.decidedAt = FixedLedger.time.advanced(by: .zero - age)
+            return Array(words.sentences.dropFirst())
+        }
+        for state in [SubmissionState.granted, .repeated] {
+            let early = sentences(state, after: .seconds(3_599))
+            #expect(early.first?.hasPrefix("Its event may be on its way: ") == true)
+            #expect(early.last == Self.safe)
+            let option = state == .repeated ? " --state repeated" : ""
+            #expect(
+                sentences(state, after: .seconds(3_600)) == [
+                    "No checkpoint has passed its record for an hour: its partition stands, its topic was made anew, or the "
+                        + "ledger was moved. If the player has nothing, look at the game's service that reads the event. "
+                        + "If it lacks the event, grantor events republish --submission ID\(option) tells it again. "
+                        + "Submitting again gives nothing."
+                ])
+        }
+    }
+
     @Test("A test purchase is told as one, and its player hears nothing of a delivery")
     func test() {
         for state in [SubmissionState.repeated, .granted] {

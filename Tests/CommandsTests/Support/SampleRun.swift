@@ -50,6 +50,8 @@ struct SampleRun {
     var input = FixedInput()
     var quarantine = FixedQuarantine()
     let sender = FixedSender()
+    /// This host's clock.
+    var now = FixedLedger.time
     /// The terminal's.
     var width: Int?
     var hasLedger = true
@@ -105,7 +107,7 @@ struct SampleRun {
         let bytes = Mutex<[UInt8]>([])
         let log = Lines()
         let context = CommandContext(
-            environment: environment, width: width, now: { FixedLedger.time }, clock: { [pauses] in pauses.now },
+            environment: environment, width: width, now: { [now] in now }, clock: { [pauses] in pauses.now },
             pause: { [pauses] in pauses.add($0) },
             output: { [outputFailure] text throws(CommandFailure) in
                 if let outputFailure { throw outputFailure }
