@@ -18,7 +18,9 @@ struct LedgerOpening: Sendable {
 
     /// Its words in the log.
     let name: String
-    private let driver: LedgerDriver
+    /// Also of what reads the ledger beside the worker: a second driver would not know that a standby has taken the
+    /// place of the primary that it asks.
+    let driver: LedgerDriver
     private let group: ConsumerGroup
     private let prunes: Bool
     private let membership = Membership()

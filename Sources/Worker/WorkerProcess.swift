@@ -20,14 +20,15 @@ public struct WorkerProcess {
     private let readAt: Timestamp
     private let logger: Logger
     private let registry = PrometheusRegistry.shared
-    private let beside: (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)?
+    private let beside: (PrometheusRegistry, LedgerDriver) throws(WorkerFailure) -> (() -> Void)?
 
     /// - Parameters:
     ///   - readAt: When the configuration was read, with its apps file. The worker may wait long before it works by it.
-    ///   - beside: Starts the services beside the worker, and returns how they are stopped.
+    ///   - beside: Starts the services beside the worker, which use its ledger's driver, and returns how they are
+    ///     stopped.
     public init(
         _ configuration: WorkerConfiguration, readAt: Timestamp, logger: Logger,
-        beside: @escaping (PrometheusRegistry) throws(WorkerFailure) -> (() -> Void)?
+        beside: @escaping (PrometheusRegistry, LedgerDriver) throws(WorkerFailure) -> (() -> Void)?
     ) {
         self.configuration = configuration
         self.readAt = readAt
@@ -57,13 +58,17 @@ public struct WorkerProcess {
         ConsumerMetrics.showFromTheStart(registry)
         let health = try WorkerHealth(configuration.http, registry: registry)
         defer { health.stop() }
-        let stopBeside = try beside(registry)
-        defer { stopBeside?() }
         let ledger: LedgerOpening
         do throws(LedgerError) {
             ledger = try LedgerOpening(
                 configuration.ledger, group: configuration.kafka.group(cluster: nil),
                 prunes: configuration.processing.prunes)
+        } catch {
+            throw .ledger(error.detail)
+        }
+        let stopBeside = try beside(registry, ledger.driver)
+        defer { stopBeside?() }
+        do throws(LedgerError) {
             guard let id = try ledger.wait(events, logger: logger) else {
                 return logger.info("The worker has stopped")
             }

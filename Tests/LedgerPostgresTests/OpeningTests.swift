@@ -143,6 +143,18 @@ import Testing
         #expect(mark.isPresent(second))
     }
 
+    @Test("A reader beside a worker takes no primary either that the worker knows to have an heir")
+    func outlivedReader() throws {
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        let ledger = try PostgresLedger(configuration)
+        let reading = configuration.reading(within: .seconds(60))
+        _ = try PostgresLedger(reading)
+        try configuration.mark.open(LedgerPlace(id: ledger.place.id, timeline: "FFFFFFFF"))
+        let error = ledgerError { _ = try PostgresLedger(reading) }
+        #expect(error?.detail.contains("a standby has taken its place") == true)
+    }
+
     @Test(
         "A host that will not do for the process leaves the next one to be asked",
         arguments: [

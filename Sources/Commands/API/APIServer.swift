@@ -12,18 +12,17 @@ final class APIServer {
     var port: Int { server.port }
 
     /// Serves from now on.
-    /// - Throws: ``WorkerFailure`` for an address that cannot be had, and a ledger's URL that makes no sense.
+    /// - Parameter ledger: The worker's own driver, so that no answer comes from a database that the worker has left.
+    /// - Throws: ``WorkerFailure`` for an address that cannot be had.
     init(
-        _ settings: APISettings, ledger: LedgerSettings, logger: Logger, registry: PrometheusRegistry
+        _ settings: APISettings, ledger: LedgerDriver, logger: Logger, registry: PrometheusRegistry
     ) throws(WorkerFailure) {
-        let driver: LedgerDriver
-        do throws(LedgerError) { driver = try LedgerDriver(ledger) } catch { throw .ledger("\(error)") }
         let metrics = APIMetrics(registry)
         do throws(ServerError) {
             server = try ProbeServer(host: settings.bind.host, port: settings.bind.port) {
                 APIHandler(tokensFile: settings.tokensFile, logger: logger, metrics: metrics) {
                     () throws(LedgerError) in
-                    try driver.openReader(within: APIHandler.readLimit)
+                    try ledger.openReader(within: APIHandler.readLimit)
                 }
             }
         } catch {

@@ -34,9 +34,9 @@ enum RunCommand {
         let logger = Logger(label: "grantor")
         logger.info("Starting", metadata: metadata(configuration))
         do throws(WorkerFailure) {
-            try WorkerProcess(configuration, readAt: readAt, logger: logger) { registry throws(WorkerFailure) in
+            try WorkerProcess(configuration, readAt: readAt, logger: logger) { registry, ledger throws(WorkerFailure) in
                 guard let api = configuration.api else { return nil }
-                return try APIServer(api, ledger: configuration.ledger, logger: logger, registry: registry).stop
+                return try APIServer(api, ledger: ledger, logger: logger, registry: registry).stop
             }.run()
         } catch {
             throw ended(CommandFailure(error), by: logger)

@@ -50,6 +50,21 @@ import Threading
         #expect(try server.run(tables, database: "empty") == "0")
     }
 
+    @Test("A reader beside a worker answers from the worker's database alone")
+    func reader() throws {
+        let server = try PostgresServer(settings: ["fsync = on"])
+        defer { server.stop() }
+        try server.createDatabase("ledger")
+        let url = try #require(PostgresURL(server.url(database: "ledger") + "&connect_timeout=180"))
+        _ = try LedgerDriver(.postgres(url)).migrate()
+        let opening = try LedgerOpening(.postgres(url), group: Self.group())
+        let logger = Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text))
+        let id = try #require(try opening.wait(try events(), logger: logger))
+        #expect(try opening.driver.openReader(within: .seconds(60)).identity() == id)
+        try server.run("UPDATE ledger SET id = 'another'", database: "ledger")
+        #expect(throws: LedgerError.self) { _ = try opening.driver.openReader(within: .seconds(60)) }
+    }
+
     private func withFile(_ body: (LedgerSettings) throws -> Void) throws {
         try withPath { try body(LedgerSettings.sqlite(path: $0)) }
     }
