@@ -49,11 +49,27 @@ enum TextFile {
 
     /// As ``read(_:maxBytes:namedBy:)``, for files with secrets.
     ///
-    /// A byte order mark and NUL bytes are refused: no editor shows them, and with them the secret is another one.
+    /// A byte order mark and NUL bytes are refused: no editor shows them, and with them the secret is another one. A
+    /// path that names no file may be the secret itself, written instead of its path. So it is shown only if it begins
+    /// with an existing folder.
+    /// - Parameters:
+    ///   - path: absolute, or relative to the folder of `file`; without `file` to the working directory.
+    ///   - place: nil for a path that named a file before, which is always shown.
     static func readPlain(
-        _ path: String, maxBytes: Int, namedBy place: ConfigurationError.Place?
+        _ path: String, besides file: String = "", maxBytes: Int, namedBy place: ConfigurationError.Place?
     ) throws(ConfigurationError) -> String {
-        let text = try read(path, maxBytes: maxBytes, namedBy: place)
+        let resolved = resolve(path, besides: file)
+        let text: String
+        do throws(ConfigurationError) {
+            text = try read(resolved, maxBytes: maxBytes, namedBy: place)
+        } catch {
+            let isMissing = error == .file(resolved, .notThere, namedBy: place)
+            guard isMissing, let place, !beginsWithFolder(path, besides: file) else { throw error }
+            let folder = file.lastIndex(of: "/").map { file[..<$0] } ?? "the working directory"
+            throw .refused(
+                place, requirement: "the path of a file, absolute or relative to \(folder), and there is no such file")
+        }
+        let path = resolved
         guard text.unicodeScalars.first != "\u{FEFF}" else { throw .file(path, .byteOrderMark, namedBy: place) }
         guard !text.utf8.contains(0) else { throw .file(path, .nulBytes, namedBy: place) }
         return text
@@ -93,25 +109,15 @@ enum SecretFile {
 
     /// Reads a secret that a file of settings names, without the line breaks at its end.
     ///
-    /// Characters that no editor shows are refused, because they make another secret of one. So is a path that names no
-    /// file. The text may be the secret itself, written instead of its path. So it is shown only if it begins with an
-    /// existing folder.
+    /// Characters that no editor shows are refused, because they make another secret of one.
     /// - Parameter path: absolute, or relative to the folder of `file`.
     static func read(
         _ path: String, besides file: String, namedBy place: ConfigurationError.Place
     ) throws(ConfigurationError) -> String {
-        let resolved = TextFile.resolve(path, besides: file)
-        let text: String
-        do throws(ConfigurationError) {
-            text = try TextFile.readPlain(resolved, maxBytes: maxBytes, namedBy: place)
-        } catch {
-            let isMissing = error == .file(resolved, .notThere, namedBy: place)
-            guard isMissing, !TextFile.beginsWithFolder(path, besides: file) else { throw error }
-            let folder = file.lastIndex(of: "/").map { file[..<$0] } ?? "the working directory"
-            throw .refused(
-                place, requirement: "the path of a file, absolute or relative to \(folder), and there is no such file")
+        let text = try TextFile.readPlain(path, besides: file, maxBytes: maxBytes, namedBy: place)
+        if let problem = problem(text) {
+            throw .file(TextFile.resolve(path, besides: file), problem, namedBy: place)
         }
-        if let problem = problem(text) { throw .file(resolved, problem, namedBy: place) }
         return String(text[...(text.lastIndex { !$0.isNewline } ?? text.startIndex)])
     }
 

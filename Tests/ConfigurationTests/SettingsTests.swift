@@ -121,7 +121,8 @@ struct SettingValuesTests {
             ),
             (
                 "kafka:\n  groupId: a\n  propertiesFile: /nowhere\n",
-                "grantor.yaml:3: kafka.propertiesFile: /nowhere: there is no such file"
+                "grantor.yaml:3: kafka.propertiesFile must be the path of a file, absolute or relative to the working directory, "
+                    + "and there is no such file"
             ),
         ])
     func mistakesInFile(text: String, line: String) throws {

@@ -56,6 +56,22 @@ struct TokensFileTests {
         #expect(try problem(String(repeating: "\n", count: 70_000))?.contains("larger than 65536 bytes") == true)
     }
 
+    @Test(
+        "A text in the place of the path is not shown: it may be a token",
+        arguments: [Self.token, "canary/with/slashes==", String(repeating: "canary", count: 42)])
+    func tokenForPath(token: String) {
+        let setting = ConfigurationError.Place.setting(Settings.apiTokensFile.name)
+        let error = #expect(throws: ConfigurationError.self) { try TokensFile.read(token, namedBy: setting) }
+        #expect(
+            error?.description
+                == "\(setting) must be the path of a file, absolute or relative to the working directory, and there is no "
+                + "such file")
+        let missing = #expect(throws: ConfigurationError.self) {
+            try TokensFile.read(folder.path + "/gone", namedBy: setting)
+        }
+        #expect(missing?.description == "\(setting): \(folder.path)/gone: there is no such file")
+    }
+
     @Test("A change is seen at the next reading, also one of the same length at the same moment")
     func changes() throws {
         let path = try folder.write(Self.token, to: "tokens")

@@ -11,6 +11,7 @@ struct ClientLog {
     private let logger: Logger
     private let tellsOutages: Bool
     private let remedies: [String: String]
+    private let secrets: [String]
     private var outage = Reminder()
     /// The latest fault of a connection: librdkafka's errors name no cause.
     private var fault: String?
@@ -20,10 +21,17 @@ struct ClientLog {
     /// - Parameters:
     ///   - tellsOutages: one client of a process does, because all meet the same.
     ///   - remedies: the steps that a person takes after errors that no retry mends, by their names.
-    init(logger: Logger, tellsOutages: Bool, remedies: [String: String] = [:]) {
+    ///   - secrets: a text in which one of them occurs is left out.
+    init(logger: Logger, tellsOutages: Bool, remedies: [String: String] = [:], hiding secrets: [String]) {
         self.logger = logger
         self.tellsOutages = tellsOutages
         self.remedies = remedies
+        self.secrets = secrets
+    }
+
+    /// librdkafka shows `sasl.oauthbearer.config` where it cannot read it, and repeats what a broker says.
+    private func shown(_ text: String) -> String {
+        secrets.contains { text.contains($0) } ? "the text has a secret of the properties in it" : text
     }
 
     var isAway: Bool { outage.since != nil }
@@ -31,6 +39,7 @@ struct ClientLog {
     /// Writes one of librdkafka's lines. They have level debug, because each fault that matters comes as an error, too.
     /// A cluster that is away or denies a topic makes many a second. Only warnings about properties are nowhere else.
     mutating func write(level: Int32, facility: String, text: String) {
+        let text = shown(text)
         if facility == "FAIL" { keep(LoggedReason.reason(in: text)) }
         logger.log(
             level: Self.isAboutProperties(facility, text) ? .warning : .debug, "librdkafka",
@@ -39,13 +48,14 @@ struct ClientLog {
 
     /// Writes an error that librdkafka raised.
     mutating func write(_ failure: KafkaFailure, at now: Instant) {
+        let text = shown(failure.text)
         if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
-            fault = fault ?? failure.text
+            fault = fault ?? text
             return away(at: now)
         }
         let isTold = toldAt[failure.name].map { now - $0 < Self.repeatPause } ?? false
         if !isTold { toldAt[failure.name] = now }
-        let words: Logger.Metadata = ["code": .text(failure.name), "text": .text(failure.text)]
+        let words: Logger.Metadata = ["code": .text(failure.name), "text": .text(text)]
         if isTold || LoggedReason.explained.contains(failure.name) {
             logger.debug("Kafka client reports an error", metadata: words)
         } else if let remedy = remedies[failure.name] {

@@ -71,7 +71,9 @@ final class ConsumerLoop {
         self.metrics = ConsumerMetrics(metrics)
         self.logger = logger
         self.sink = sink
-        log = ClientLog(logger: logger, tellsOutages: true, remedies: configuration.remedies)
+        log = ClientLog(
+            logger: logger, tellsOutages: true, remedies: configuration.remedies,
+            hiding: try configuration.properties().secrets)
         isCooperative = configuration.isCooperative
         isStatic = configuration.isStatic
         refill = PrefetchRefill(records: configuration.heldRecords, bytes: configuration.heldBytes)

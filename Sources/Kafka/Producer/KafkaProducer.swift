@@ -52,7 +52,7 @@ public final class KafkaProducer {
         self.wake = wake
         self.metrics = ProducerMetrics(metrics)
         self.logger = logger
-        log = ClientLog(logger: logger, tellsOutages: false, remedies: remedies)
+        log = ClientLog(logger: logger, tellsOutages: false, remedies: remedies, hiding: properties.secrets)
         client = try ProducerClient(properties: properties, topics: topics, wake: wake)
     }
 

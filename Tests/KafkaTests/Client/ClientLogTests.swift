@@ -13,7 +13,7 @@ struct ClientLogTests {
     private func log(tellsOutages: Bool = true) -> ClientLog {
         ClientLog(
             logger: Logger(label: "test", handler: lines), tellsOutages: tellsOutages,
-            remedies: ["UNKNOWN_TOPIC_OR_PART": "make it"])
+            remedies: ["UNKNOWN_TOPIC_OR_PART": "make it"], hiding: ["canary"])
     }
 
     @Test("An outage is news once, with its cause, and so is its end, with its length")
@@ -50,6 +50,16 @@ struct ClientLogTests {
         log.write(level: 3, facility: "FAIL", text: "[thrd:k:9092/1]: k:9092/1: Send failed: Broken pipe")
         log.write(down, at: start)
         #expect(lines.taken.first?.hasSuffix("\(telling) \(ConnectionFault.noPassword.remedy())") == true)
+    }
+
+    @Test("No line has a secret of the properties, whether librdkafka or a broker repeats it")
+    func secrets() {
+        var log = log()
+        log.write(level: 3, facility: "FAIL", text: "[thrd:k]: SASL authentication error: no user canary")
+        log.write(level: 4, facility: "CONFWARN", text: "Configuration property canary is deprecated")
+        log.write(KafkaFailure(RD_KAFKA_RESP_ERR__FAIL, text: "beginning at: canary"), at: start)
+        log.write(down, at: start)
+        #expect(lines.taken.count == 3 && !lines.taken.contains { $0.contains("canary") })
     }
 
     @Test("An outage that lasts is told again every ten minutes")
