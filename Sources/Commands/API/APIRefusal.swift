@@ -56,7 +56,8 @@ enum APIRefusal: Error, Hashable, Sendable {
         case .notFound: "There are /v1/submissions/{app}/{id} and /v1/find?word=."
         case .unknownSubmission:
             "The ledger has no such submission: it is not read or not verified yet, stands on the quarantine topic, "
-                + "was never submitted, or its answer was pruned or erased."
+                + "was never submitted, or its answer was pruned or erased. A record that named no readable app is under none: "
+                + "/v1/find?word= with the id finds it."
         case .methodNotAllowed: "Only GET and HEAD are answered."
         case .tooManyRequests: "This token has asked too often."
         case .unavailable(let detail, _): detail
