@@ -14,7 +14,7 @@ extension AppReading {
     /// The inventory service that hears of the app's grants; nil where only events say them.
     func fulfilment() throws(ConfigurationError) -> FulfilmentService? {
         guard let service = try entry.mapping("fulfillment") else { return nil }
-        try service.allow(["url", "secretFiles", "timeout", "maxInFlight", "caFile"])
+        try service.allow(["url", "secretFiles", "timeout", "maxInFlight", "caFile", "ending"])
         var authorities: String?
         if let path = try service.value("caFile", .path) {
             authorities = try CertificateFile.read(
@@ -25,7 +25,7 @@ extension AppReading {
             url: try service.required("url", .httpsURL), secrets: try signingSecrets(service),
             timeout: try service.value("timeout", .duration(Self.callTimeouts)) ?? Self.usualCallTimeout,
             mostCalls: try service.value("maxInFlight", .integer(Self.callsAtOnce)) ?? Self.usualCallsAtOnce,
-            caFile: authorities)
+            caFile: authorities, isEnding: try service.value("ending", .truth) ?? false)
     }
 
     private func signingSecrets(_ service: YAMLMapping) throws(ConfigurationError) -> [SigningSecret] {

@@ -11,6 +11,11 @@ extension ValueForm<Int> {
     }
 }
 
+extension ValueForm<Bool> {
+    /// As YAML 1.2 writes it. Its `yes` and `on` of old are refused.
+    static var truth: Self { ValueForm("true or false") { ["true": true, "false": false][$0] } }
+}
+
 extension ValueForm<Duration> {
     /// A duration with its unit, from the lower bound to the upper one, both included.
     public static func duration(_ range: ClosedRange<Duration>) -> Self {

@@ -12,13 +12,19 @@ public struct FulfilmentService: Hashable, Sendable {
     public let mostCalls: Int
     /// A PEM file of the only authorities to trust; nil: the system's.
     public let caFile: String?
+    /// Whether it hears only of grants that owe it a call already, and of no new one.
+    public let isEnding: Bool
 
-    public init(url: String, secrets: [SigningSecret], timeout: Duration, mostCalls: Int, caFile: String?) {
+    public init(
+        url: String, secrets: [SigningSecret], timeout: Duration, mostCalls: Int, caFile: String?,
+        isEnding: Bool = false
+    ) {
         self.url = url
         self.secrets = secrets
         self.timeout = timeout
         self.mostCalls = mostCalls
         self.caFile = caFile
+        self.isEnding = isEnding
     }
 }
 

@@ -1,5 +1,6 @@
 import AppStore
 import Contract
+import Fulfilment
 import Ledger
 import Processing
 
@@ -48,7 +49,8 @@ enum SubmissionCheck {
     ) -> CheckResult {
         let app = parts.checker.rules(of: submission.bundleID)
         let further = DecisionOptions(
-            owesCall: parts.services[submission.bundleID] != nil, repeats: app?.app.repeats ?? .publish,
+            owesCall: parts.services[submission.bundleID].map { !$0.service.isEnding } ?? false,
+            repeats: app?.app.repeats ?? .publish,
             doubtsNothingNew: app?.repliesMayLag(for: submission) ?? false)
         let check: LocalCheck =
             switch outcome {

@@ -45,13 +45,13 @@ struct FulfilmentReadingTests {
         let service = try #require(
             try load(
                 "url: 'https://inventory.example.com:8443/grants', secretFiles: [two, one], timeout: 2s, maxInFlight: 7, "
-                    + "caFile: ca.pem"))
+                    + "caFile: ca.pem, ending: true"))
         #expect(
             service
                 == FulfilmentService(
                     url: "https://inventory.example.com:8443/grants",
                     secrets: [SigningSecret("canary-canary-of-two"), SigningSecret("canary-canary-01")],
-                    timeout: .seconds(2), mostCalls: 7, caFile: folder.path + "/ca.pem"))
+                    timeout: .seconds(2), mostCalls: 7, caFile: folder.path + "/ca.pem", isEnding: true))
         var dumped = ""
         dump(service, to: &dumped)
         #expect(!"\(dumped)\(service)".contains("canary"))
@@ -60,7 +60,7 @@ struct FulfilmentReadingTests {
     @Test("has five seconds, fifty calls at once and the system's authorities, unless it says otherwise")
     func short() throws {
         let service = try #require(try load("url: 'https://a/', secretFiles: [two]"))
-        #expect(service.timeout == .seconds(5) && service.mostCalls == 50 && service.caFile == nil)
+        #expect(service.timeout == .seconds(5) && service.mostCalls == 50 && service.caFile == nil && !service.isEnding)
     }
 
     @Test(
@@ -80,6 +80,7 @@ struct FulfilmentReadingTests {
             ("url: 'https://a/', secretFiles: [two], maxInFlight: 0", "maxInFlight must be "),
             ("url: 'https://a/', secretFiles: [two], caFile: none.pem", "caFile"),
             ("url: 'https://a/', secretFiles: [two], retries: 3", "retries"),
+            ("url: 'https://a/', secretFiles: [two], ending: yes", "ending must be true or false"),
         ])
     func refused(service: String, words: String) throws {
         let line = try #require(refusal(service))

@@ -1,5 +1,6 @@
 import AppStore
 import Contract
+import Fulfilment
 import Ledger
 import Testing
 
@@ -18,13 +19,13 @@ struct SubmissionCheckTests {
         """
 
     private func check(
-        _ value: String, timestamp: Timestamp? = now, known: KnownOutcome? = nil
+        _ value: String, timestamp: Timestamp? = now, known: KnownOutcome? = nil, service: FulfilmentService? = nil
     ) throws -> CheckResult {
         let app = App(bundleID: "com.example.game", sandbox: .accept, products: .any)
         let verifiers = SignatureVerifiers(roots: try TrustedRoots.apple())
         let content = VerificationParts(
             checker: LocalChecker(apps: [AppRules(app: app, receipts: .verifyReceipt)], verifiers: verifiers),
-            verifiers: verifiers, services: [:])
+            verifiers: verifiers, services: service.map { [app.bundleID: FulfilmentRoute($0)] } ?? [:])
         let record = InputRecord(
             origin: Origin(topic: "receipts.submitted", partition: 0, offset: 7), key: nil, value: Array(value.utf8),
             timestamp: timestamp)
@@ -41,6 +42,23 @@ struct SubmissionCheckTests {
     private func read(_ value: String, timestamp: Timestamp? = now) throws -> Submission? {
         guard case .submission(let submission, _, _) = try check(value, timestamp: timestamp) else { return nil }
         return submission
+    }
+
+    @Test("A new grant owes the app's inventory service a call, unless there is none or it is ending")
+    func owedCall() throws {
+        func owesCall(_ service: FulfilmentService?) throws -> Bool? {
+            let value = submission(#""receipt":"\#(Self.receipt)""#)
+            guard case .submission(_, let options, _) = try check(value, service: service) else { return nil }
+            return options.owesCall
+        }
+        func service(isEnding: Bool) -> FulfilmentService {
+            FulfilmentService(
+                url: "https://inventory.example.com/", secrets: [], timeout: .seconds(5), mostCalls: 50, caFile: nil,
+                isEnding: isEnding)
+        }
+        #expect(try owesCall(nil) == false)
+        #expect(try owesCall(service(isEnding: false)) == true)
+        #expect(try owesCall(service(isEnding: true)) == false)
     }
 
     @Test("A failure and a wait are known by their content, grants whatever it is", arguments: [true, false])

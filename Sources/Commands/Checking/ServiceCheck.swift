@@ -12,7 +12,11 @@ struct ServiceCheck {
 
     func results(_ apps: ConfiguredApps) -> [CheckLine] {
         apps.all.compactMap { app in
-            app.fulfilment.map { Self.line("inventory service, \(app.app.bundleID)", call($0)) }
+            app.fulfilment.map { service in
+                let line = Self.line("inventory service, \(app.app.bundleID)", call(service))
+                let ending = service.isEnding ? "; it is ending: new grants are published without a call" : ""
+                return CheckLine(line.name, line.outcome, line.detail + ending)
+            }
         }
     }
 

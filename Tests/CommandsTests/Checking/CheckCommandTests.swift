@@ -279,6 +279,12 @@ struct CheckCommandTests {
         #expect((result.status == .failed) == words.hasPrefix("FAILED"))
     }
 
+    @Test("An inventory service that is ending is called one")
+    func inventoryEnding() throws {
+        try withService(", ending: true")
+        #expect(grantor("check").output.contains("; it is ending: new grants are published without a call\n"))
+    }
+
     @Test(
         "Settings of an inventory service that are wrong are refused by check and run alike",
         arguments: ["check", "run"])
