@@ -121,13 +121,12 @@ public struct LocalChecker: Sendable {
             let claim = submission.claim
             return .concluded(.rejected(PurchaseCheck.sandboxNotAllowed(claim.transactionID, of: claim.productID)))
         }
-        if subject.rules.receipts == .serverAPI {
-            guard let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.origin?.environment)
-            else {
-                return .concluded(.rejected(Self.noPurchases(subject.submission.claim)))
-            }
+        if subject.rules.receipts == .serverAPI,
+            let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.origin?.environment)
+        {
             return askServerAPI(question)
         }
+        // A receipt without an id to ask for is decided like one of `local`: nothing in it can be granted.
         return decideLocally(receipt, subject)
     }
 
@@ -188,12 +187,6 @@ public struct LocalChecker: Sendable {
         let (purchases, unreadable) = receipt.purchases(in: environment)
         return ClaimPolicy(app: app, submission: submission).conclusion(
             on: purchases, beside: unreadable, by: .local, attestsTokens: false)
-    }
-
-    private static func noPurchases(_ claim: Claim) -> Rejection {
-        Rejection(
-            .transactionNotFound, "The receipt holds no purchases.", transactionID: claim.transactionID,
-            productID: claim.productID)
     }
 
     // MARK: Signed transactions

@@ -36,8 +36,8 @@ extension LocalCheckerTests {
             #expect(checked.verdict?.granted == ["21"])
         }
         #expect(try ask([renewed], order: "order-1").lookUp == "21")
-        // The first period's own grant answers.
-        #expect(try ask([first]).lookUp == "20")
+        // Its own grant answers an order that the first period paid.
+        #expect(try ask([first], order: "order-1").lookUp == "20")
         #expect(try ask([first, renewed], order: "order-1").lookUp == "20")
         let running = period("20", from: "2026-11-01T05:00:00Z", to: "2026-12-01T05:00:00Z")
         let own = try check(receipt(running), receipts: .serverAPI, hasKey: true, transactionID: "20")
@@ -45,6 +45,17 @@ extension LocalCheckerTests {
         #expect(
             try check(receipt(first, renewed), receipts: .local, transactionID: "20", orderID: nil).verdict?.granted
                 == ["21"])
+        // The receipt may be older than the latest renewal.
+        let pages = [try ServerAPIScript.page([attested("21", until: 50), attested("20", until: -40)])]
+        let over = period("19", from: "2026-10-21T05:00:00Z", to: "2026-11-01T05:00:00Z")
+        for purchases in [[first], [over], [over, first]] {
+            let stale = try check(
+                receipt(of: purchases), receipts: .serverAPI, hasKey: true, transactionID: "20", orderID: nil,
+                replies: pages)
+            #expect(stale.call == "production /inApps/v2/history/20?sort=DESCENDING")
+            #expect(stale.lookUp == nil, "the first period's grant is no answer")
+            #expect(stale.verdict?.granted == ["21"])
+        }
         #expect(
             try check(receipt(first), receipts: .local, transactionID: "20").verdict?.reason == .subscriptionExpired)
     }

@@ -321,6 +321,9 @@ struct LocalCheckerTests {
         #expect(try call() == history + "1?sort=DESCENDING")
         let empty = try check(receipt(), receipts: .serverAPI, hasKey: true)
         #expect(empty.verdict?.reason == .transactionNotFound)
+        let unreadable = try check(
+            receipt(entry("2e3", product: "gems")), receipts: .serverAPI, hasKey: true, productID: "gems")
+        #expect(unreadable.verdict?.hold == .incompleteAnswer, "Apple signed it, and a person must look")
         let claimed = try check(receipt(), receipts: .serverAPI, hasKey: true, transactionID: "2")
         #expect(claimed.verdict?.reason == .transactionNotFound, "it is anybody's")
         #expect(
@@ -328,8 +331,8 @@ struct LocalCheckerTests {
                 == .transactionNotFound)
         let paths = try receipt(entry("../../x?y=1"), entry("123456789012345678901"))
         #expect(
-            try check(paths, receipts: .serverAPI, hasKey: true, transactionID: "../../x?y=1").verdict?.reason
-                == .transactionNotFound)
+            try check(paths, receipts: .serverAPI, hasKey: true, transactionID: "../../x?y=1").verdict?.hold
+                == .incompleteAnswer, "it is asked for nowhere")
     }
 
     @Test(

@@ -185,24 +185,38 @@ struct ClaimPolicy: Sendable {
     /// more. SDKs hand out the original's id for it. Of several that have not ended the first one counts: Apple may
     /// charge the next one before it begins. An order that names the first period is paid by that one.
     func runningPeriod(among purchases: [Purchase]) -> Purchase? {
-        let (claim, check) = (submission.claim, PurchaseCheck(app: app, submission: submission, attestsTokens: true))
-        guard let claimed = claim.transactionID else { return nil }
-        let exact = purchases.filter { $0.transactionID == claimed }
-        guard exact.isEmpty || submission.orderID == nil, exact.allSatisfy({ !check.stands($0) }) else { return nil }
+        guard meansLaterPeriod(among: purchases) else { return nil }
+        let claim = submission.claim
         return purchases.filter { purchase in
-            purchase.originalTransactionID == claimed && purchase.transactionID != claimed
-                && (purchase.type ?? purchase.presumedType) == .autoRenewable && check.stands(purchase)
-                && purchase.purchasedAt <= submission.receivedAt
+            beganWithClaimed(purchase) && purchase.transactionID != claim.transactionID
+                && moment.stands(purchase) && purchase.purchasedAt <= submission.receivedAt
                 && (claim.productID ?? purchase.productID) == purchase.productID
         }.min(by: Self.isOlder)
     }
+
+    /// Whether the claimed id began a subscription, and its own period, if it is there, does not stand any more. A
+    /// receipt may be older than the period that runs.
+    func meansLaterPeriod(among purchases: [Purchase]) -> Bool {
+        let exact = purchases.filter { $0.transactionID == submission.claim.transactionID }
+        return purchases.contains(where: beganWithClaimed) && (exact.isEmpty || submission.orderID == nil)
+            && !exact.contains(where: moment.stands)
+    }
+
+    private func beganWithClaimed(_ purchase: Purchase) -> Bool {
+        purchase.originalTransactionID == submission.claim.transactionID
+            && (purchase.type ?? purchase.presumedType) == .autoRenewable
+    }
+
+    /// Says what stands at the moment of submission.
+    private var moment: PurchaseCheck { PurchaseCheck(app: app, submission: submission, attestsTokens: true) }
 
     /// The newest purchase of the claimed product, where the claimed id is in no evidence.
     ///
     /// StoreKit 1 knows a restored or renewed purchase by an id that neither the receipt nor Apple's reply to it has.
     /// `SKPaymentTransaction` had another id than the receipt [in
     /// production](https://developer.apple.com/forums/thread/818973). So an owned product that is not used up answers
-    /// the claim by its name. A receipt alone may be older than a renewal, so it answers for no subscription.
+    /// the claim by its name. It must be known that it is not used up: a product that looks like one that is owned may be
+    /// a consumable, bought once more. A receipt alone may be older than a renewal, so it answers for no subscription.
     private func standing(
         among purchases: [Purchase], _ check: PurchaseCheck, _ verifiedBy: VerifiedBy
     ) -> GrantablePurchase? {
@@ -210,7 +224,13 @@ struct ClaimPolicy: Sendable {
         let passing = purchases.filter { $0.productID == product }.sorted(by: Self.isOlder).compactMap { purchase in
             if case .passes(let passed) = check.finding(on: purchase) { passed } else { nil as GrantablePurchase? }
         }
-        return passing.last { $0.type == .nonConsumable || $0.type == .autoRenewable && verifiedBy != .local }
+        return passing.last {
+            switch $0.type {
+            case .nonConsumable: check.isTypeKnown(of: $0.purchase)
+            case .autoRenewable: verifiedBy != .local
+            case .consumable, .nonRenewing: false
+            }
+        }
     }
 
     private func notFound(among purchases: [Purchase]) -> Rejection {

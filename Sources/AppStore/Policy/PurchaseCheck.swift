@@ -162,6 +162,12 @@ struct PurchaseCheck: Sendable {
         standingRejection(of: purchase, type: purchase.type ?? purchase.presumedType) == nil
     }
 
+    /// Whether the catalogue or Apple names the type, or its ids show it. Else it is ``Purchase/presumedType``.
+    func isTypeKnown(of purchase: Purchase) -> Bool {
+        if case .catalogue = app.products { return true }
+        return purchase.type != nil || purchase.expiresAt != nil || purchase.isRestored
+    }
+
     private func standingRejection(of purchase: Purchase, type: ProductType) -> Rejection? {
         if purchase.revokedAt != nil {
             return rejection(.transactionRevoked, "Apple refunded or revoked the purchase.", purchase)

@@ -10,8 +10,8 @@ extension ServerAPIQuestion {
     /// for a restored purchase: its own id is the device's, and Apple's records may not have it. Any original id of the
     /// customer leads to the history; one of the claimed product is preferred.
     ///
-    /// The id that a subscription began with means the period that runs, if the receipt has it: see
-    /// ``ClaimPolicy/runningPeriod(among:)``.
+    /// The id that a subscription began with means the period that runs: see ``ClaimPolicy/runningPeriod(among:)``. If
+    /// the receipt has none that runs, it may be older than the latest renewal, so the question is for the history.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let policy = ClaimPolicy(app: subject.rules.app, submission: subject.submission)
@@ -24,16 +24,17 @@ extension ServerAPIQuestion {
             return
         }
         let claim = subject.submission.claim
+        let isRenewed = policy.meansLaterPeriod(among: readable)
         let restored = entries.first { $0.hasDeviceID && $0.transactionID == claim.transactionID }
-        if restored == nil, let claimed = claim.transactionID,
+        if restored == nil, !isRenewed, let claimed = claim.transactionID,
             entries.contains(where: { $0.transactionID == claimed || $0.originalTransactionID == claimed })
         {
             self.init(subject: subject, target: .transaction(claimed), isAttested: true, in: environment)
             return
         }
         let entry = restored ?? entries.first { $0.productID == claim.productID } ?? entries.first
-        guard let entry, let transactionID = entry.hasDeviceID ? entry.originalTransactionID : entry.transactionID
-        else { return nil }
+        let known = entry.flatMap { $0.hasDeviceID ? $0.originalTransactionID : $0.transactionID }
+        guard let entry, let transactionID = isRenewed ? claim.transactionID : known else { return nil }
         let proven = entries.compactMap { entry in
             entry.transactionID.map {
                 ProvenPurchase(

@@ -101,7 +101,9 @@ struct ServerAPIQuestion: AppleQuestion {
     var lookedUpTransaction: TransactionID? {
         switch target {
         case .transaction(let id), .confirmation(let id, _): id
-        case .history: subject.submission.claim.transactionID
+        // The first period's grant is no answer to a claim of a later one.
+        case .history(let customer) where customer.transactionID == submission.claim.transactionID: nil
+        case .history: submission.claim.transactionID
         }
     }
 

@@ -36,12 +36,13 @@ public final class ReceiptVerifier: Sendable {
         guard let certificates = ReceiptCertificates(data.certificates) else { throw .certificatesUnreadable }
         guard let leaf = certificates.certificate(of: signer) else { throw .signerUnknown }
         let chain = try chain(of: leaf, certificates)
-        guard chain.validity.contains(createdAt) else { throw .outsideValidity }
         let usesSHA1 = signer.digest == .sha1 || chain.isSignedWithSHA1
         guard !usesSHA1 || createdAt < Self.endOfSHA1 else { throw .weakDigest }
         let digest = try signedDigest(signer, payload: data.payload)
         switch try answer(signer, digest, chain.key) {
-        case .holds: if let objection = chain.objection { throw .objection(objection) }
+        case .holds:
+            if let objection = chain.objection { throw .objection(objection) }
+            guard chain.validity.contains(createdAt) else { throw .outsideValidity }
         case .fails: throw .wrongSignature
         case .unchecked: throw .unchecked
         }
@@ -109,7 +110,7 @@ extension MessageDigest {
 }
 
 /// Why Apple did not sign a receipt. The same receipt gives the same error for ever, so its submission is to be
-/// rejected. Two cases are exceptions and say so.
+/// rejected. Three cases are exceptions and say so.
 public enum ReceiptSignatureError: Error, Hashable, Sendable {
     /// The container holds something else than plain data, which a receipt is.
     case wrongContentType
@@ -122,6 +123,8 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     case signerUnknown
     case issuerUnknown
     case chain(ChainError)
+    /// Signed by a key of Apple's, and made when its certificates were not valid. A clock may be wrong, so a person must
+    /// look.
     case outsideValidity
     /// The receipt or one of its certificates is signed over SHA-1, from a time when Apple did that no more.
     case weakDigest
@@ -156,6 +159,7 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     public var verdict: Verdict {
         switch self {
         case .objection(let error): .hold(error.holdCause, detail: detail)
+        case .outsideValidity: .hold(.unknownAnswer, detail: detail)
         case .unchecked, .chain(.unchecked): .hold(.signatureUnchecked, detail: detail)
         default: .rejected(Rejection(.receiptNotAuthentic, detail))
         }
@@ -179,9 +183,11 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         case .signerUnreadable: false
         // A kind of key or a length of a later day; or the authority's certificate must be fetched elsewhere.
         case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .wrongKey: false
-        // Our rules about moments and digests. The signature itself was not looked at.
-        case .outsideValidity, .weakDigest: false
-        case .unchecked, .objection: false
+        // Our rule about digests. The signature itself was not looked at.
+        case .weakDigest: false
+        // Apple signed it.
+        case .outsideValidity, .objection: false
+        case .unchecked: false
         }
     }
 }

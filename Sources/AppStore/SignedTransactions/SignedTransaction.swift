@@ -278,6 +278,8 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     /// Signed without a readable moment of signing, by which the certificates' validity would be judged. Apple made it,
     /// so a person must look.
     case noSigningDate
+    /// Signed by a key of Apple's before or after its certificates were valid. The clock that signed may be wrong, so a
+    /// person must look.
     case outsideValidity
     /// Signed at a moment that has not come: our clock is slow, or the signer's is fast. True from the given moment on.
     case signedAhead(until: Timestamp)
@@ -314,12 +316,12 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     public var verdict: Verdict {
         switch self {
         case .signedAhead(let moment): .retry(.signedAhead, notBefore: moment)
-        case .payloadUnreadable, .noSigningDate: .hold(.unknownAnswer, detail: detail)
+        case .payloadUnreadable, .noSigningDate, .outsideValidity: .hold(.unknownAnswer, detail: detail)
         case .objection(let error): .hold(error.holdCause, detail: detail)
         case .unchecked, .chain(.unchecked): .hold(.signatureUnchecked, detail: detail)
         case .localTesting: .rejected(Rejection(.environmentNotAllowed, detail))
         case .tooLarge, .notThreeParts, .notBase64URL, .headerUnreadable, .wrongAlgorithm, .headerRefused,
-            .wrongCertificateCount, .chain, .wrongKey, .wrongSignature, .notATransaction, .outsideValidity:
+            .wrongCertificateCount, .chain, .wrongKey, .wrongSignature, .notATransaction:
             .rejected(Rejection(.signatureInvalid, detail))
         }
     }

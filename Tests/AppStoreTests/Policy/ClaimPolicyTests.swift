@@ -103,6 +103,18 @@ struct ClaimPolicyTests {
         #expect(granted("vip", by: .local).isEmpty, "the receipt may be older than a renewal")
         #expect(granted("gems").isEmpty && granted("pass").isEmpty, "it may be bought again")
         #expect(granted(nil).isEmpty)
+        // Without a catalogue only Apple's type, or another original, shows that it is no consumable.
+        let any = ClaimPolicy(
+            app: Fixture.app(products: .any), submission: Fixture.submission(transactionID: "7", productID: "level"))
+        for verifiedBy in [VerifiedBy.local, .verifyReceipt] {
+            #expect(any.verdict(on: purchases, by: verifiedBy).grantedInTheEnd.isEmpty, "it may be bought again")
+            for known in [
+                Fixture.purchase("20", product: "level", type: .nonConsumable),
+                Fixture.purchase("20", original: "19", product: "level"),
+            ] {
+                #expect(any.verdict(on: [known], by: verifiedBy).grantedInTheEnd == ["20"])
+            }
+        }
         let refunded = Fixture.purchase("20", product: "level", revokedAt: Fixture.now)
         let submission = Fixture.submission(transactionID: "7", productID: "level")
         #expect(verdict([refunded], submission).doubt?.becomes == .transactionNotFound)

@@ -10,7 +10,7 @@ struct SignedTransactionErrorTests {
     static let rejected: [SignedTransactionError] =
         [
             .tooLarge, .notThreeParts, .notBase64URL, .headerUnreadable, .wrongAlgorithm, .headerRefused,
-            .wrongCertificateCount, .wrongKey, .wrongSignature, .notATransaction, .outsideValidity,
+            .wrongCertificateCount, .wrongKey, .wrongSignature, .notATransaction,
         ] + ChainError.allCases.filter { $0 != .unchecked }.map { .chain($0) }
 
     @Test("it is rejected with a sentence", arguments: rejected)
@@ -28,6 +28,7 @@ struct SignedTransactionErrorTests {
     func unreadable() {
         #expect(SignedTransactionError.payloadUnreadable.verdict.hold == .unknownAnswer)
         #expect(SignedTransactionError.noSigningDate.verdict.hold == .unknownAnswer)
+        #expect(SignedTransactionError.outsideValidity.verdict.hold == .unknownAnswer)
         #expect(SignedTransactionError.objection(.wrongRole).verdict.hold == .unknownAnswer)
         #expect(SignedTransactionError.objection(.rootNotPinned).verdict.hold == .signatureUnchecked)
     }
