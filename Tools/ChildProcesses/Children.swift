@@ -7,8 +7,9 @@ public enum Children {
     /// that makes them so at once is not visible to Swift, so none starts in between.
     private static let starting = Mutex(())
 
-    /// Starts a program with only the named signals blocked. A child inherits the mask of the thread that starts it,
-    /// and must take the signals that end it.
+    /// Starts a program with only the named signals blocked, and those that end it not ignored. A child would inherit
+    /// the mask of the thread that starts it, and what this process ignores, such as SIGINT of a shell's job in the
+    /// background.
     /// - Parameters:
     ///   - words: The program, which is looked for in `PATH`, and its arguments.
     ///   - environment: All of its variables, such as `HOME=/root`.
@@ -31,7 +32,11 @@ public enum Children {
         sigemptyset(&mask)
         for signal in blocked { sigaddset(&mask, signal) }
         posix_spawnattr_setsigmask(&attributes, &mask)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var taken = sigset_t()
+        sigemptyset(&taken)
+        for signal in [SIGINT, SIGTERM] { sigaddset(&taken, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &taken)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var pid = pid_t()
         let program = words.first ?? ""
         let result = starting.withLock { _ in
