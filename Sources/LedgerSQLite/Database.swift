@@ -2,6 +2,7 @@ import CSQLite
 import Glibc
 import Ledger
 import Scheduling
+import Synchronization
 
 /// One connection to a SQLite file: the only owner of its handle, which it closes once. For one thread at a time.
 final class Database {
@@ -19,7 +20,7 @@ final class Database {
     static let mostLogPages: CInt = 8_000
     /// Pages at which the next checkpoint is tried.
     private var checkpointAt = mostLogPages
-    /// Set once the database is a ledger: from then on every transaction ends with a look for its files.
+    /// Set once, when the database is a ledger: from then on every transaction ends with a look for its files.
     var files: FileGuard?
 
     /// - Parameters:
@@ -70,7 +71,7 @@ final class Database {
     deinit {
         // Statements first: `sqlite3_close` refuses as long as one is left, and would leak the handle.
         for statement in statements.values { statement.finalize() }
-        sqlite3_close(handle)
+        if let files { files.release { sqlite3_close(handle) } } else { sqlite3_close(handle) }
         logPages.deallocate()
         transactionEnd?.at.deallocate()
     }
@@ -248,17 +249,54 @@ struct FileIdentity: Hashable {
 
 /// The files of an open database that must stay where they are.
 struct FileGuard {
+    /// By each database that this process has open: its other files, and how many connections use them.
+    private static let inUse = Mutex<[FileIdentity: (others: [FileIdentity], connections: Int)]>([:])
+
     private let files: [(path: String, identity: FileIdentity)]
 
-    /// Remembers the database, its write-ahead log and that log's index as they are now. A process that opens the
-    /// database without the index makes another one, and neither process sees the other's locks and writes.
+    /// Remembers the database, its write-ahead log and that log's index as they are now, for one open connection. A
+    /// process that opens the database without the index makes another one, and neither process sees the other's locks
+    /// and writes.
     /// - Parameters:
     ///   - path: The path by which the database was opened, which may be a link.
     ///   - file: The file to which the path leads: SQLite keeps the log and its index beside that.
+    /// - Throws: `.contradiction` where the process has connections that use another log or index. Within a process
+    ///   SQLite has one index for all of them. A new connection would write its log by the index of the former one, and
+    ///   the next checkpoint would damage the database.
     init(path: String, file: String) throws(StoreError) {
-        var files: [(path: String, identity: FileIdentity)] = []
-        for path in [path, file + "-wal", file + "-shm"] { files.append((path, try FileIdentity(path: path))) }
-        self.files = files
+        let database = try FileIdentity(path: path)
+        var others: [(path: String, identity: FileIdentity)] = []
+        var missing: StoreError?
+        for path in [file + "-wal", file + "-shm"] {
+            do throws(StoreError) {
+                others.append((path, try FileIdentity(path: path)))
+            } catch {
+                guard case .replaced = error else { throw error }
+                missing = error
+            }
+        }
+        files = [(path, database)] + others
+        let identities = others.map(\.identity)
+        try Self.inUse.withLock { (inUse) throws(StoreError) in
+            let use = inUse[database]
+            guard use.map({ $0.others == identities }) ?? true else {
+                throw .contradiction(
+                    "its -wal or -shm file was deleted or replaced, and this process has the former one open; a new "
+                        + "start reads the ledger anew")
+            }
+            if let missing { throw missing }
+            inUse[database] = (identities, (use?.connections ?? 0) + 1)
+        }
+    }
+
+    /// Forgets the connection and closes it. The last one takes the log away with it, so none may be opened in between.
+    func release(_ close: () -> Void) {
+        Self.inUse.withLock { inUse in
+            close()
+            let database = files[0].identity
+            guard let use = inUse[database] else { return }
+            inUse[database] = use.connections > 1 ? (use.others, use.connections - 1) : nil
+        }
     }
 
     /// Throws `.replaced` if one of the files was deleted or replaced.

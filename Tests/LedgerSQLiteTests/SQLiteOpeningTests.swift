@@ -159,6 +159,35 @@ import Testing
         #expect(isLost { () throws(LedgerError) in _ = try ledger.takeOver([]) })
     }
 
+    @Test(
+        "Without its log no connection is opened beside a former one, which would damage the file",
+        arguments: [["-wal"], ["-shm"], ["-wal", "-shm"]])
+    func deletedBesideAnother(suffixes: [String]) throws {
+        try SQLiteLedger.migrate(file.configuration)
+        var former: SQLiteLedger? = try SQLiteLedger(file.configuration)
+        var lost: SQLiteLedger? = try SQLiteLedger(file.configuration)
+        // The log has a page of the schema's end and none of its beginning, as a quiet worker's has.
+        former?.database.checkpoint()
+        _ = try former?.measure(as: Samples.worker)
+        for suffix in suffixes { try FileManager.default.removeItem(at: URL(filePath: file.path + suffix)) }
+        #expect(isLost { () throws(LedgerError) in _ = try lost?.takeOver([]) })
+        lost = nil
+        do throws(LedgerError) {
+            _ = try SQLiteLedger(file.configuration)
+            Issue.record("it was opened")
+        } catch {
+            guard case .unusable(let detail) = error else {
+                Issue.record("it is tried again for ever: \(error)")
+                return
+            }
+            #expect(detail.contains("-wal or -shm file was deleted or replaced"))
+        }
+        former = nil
+        let anew = try SQLiteLedger(file.configuration)
+        #expect(try anew.takeOver([]) == [])
+        #expect(try anew.database.text("PRAGMA integrity_check") == "ok")
+    }
+
     @Test("Another process's write lock makes a call unavailable once the busy timeout is over")
     func locked() throws {
         try SQLiteLedger.migrate(file.configuration)
