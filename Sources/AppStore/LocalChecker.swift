@@ -154,7 +154,9 @@ public struct LocalChecker: Sendable {
     private func decideLocally(_ receipt: AppReceipt, _ subject: QuestionSubject) -> Outcome {
         let verdict: Verdict
         switch Self.conclusion(on: receipt, of: subject.submission, app: subject.rules.app) {
-        case .verdict(let known) where !known.isOpen: return .concluded(known)
+        case .verdict(let known) where !known.isOpen:
+            guard case .rejected = known, Self.meansLaterPeriod(receipt, subject) else { return .concluded(known) }
+            verdict = known
         case .verdict(let unknown), .tokensUnknown(let unknown): verdict = unknown
         }
         if subject.rules.hasServerAPIKey,
@@ -165,6 +167,14 @@ public struct LocalChecker: Sendable {
         // The receipt will never hold another purchase.
         if case .doubt(_, let end) = verdict { return .concluded(end.verdict) }
         return .concluded(verdict)
+    }
+
+    /// Whether the claim may be of a period after all that the receipt has.
+    private static func meansLaterPeriod(_ receipt: AppReceipt, _ subject: QuestionSubject) -> Bool {
+        receipt.origin?.environment.map { environment in
+            ClaimPolicy(app: subject.rules.app, submission: subject.submission)
+                .meansLaterPeriod(among: receipt.purchases(in: environment).readable)
+        } ?? false
     }
 
     /// The conclusion on a receipt whose signature held: every word of it is taken for Apple's.

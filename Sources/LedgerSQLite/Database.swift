@@ -20,7 +20,7 @@ final class Database {
     static let mostLogPages: CInt = 8_000
     /// Pages at which the next checkpoint is tried.
     private var checkpointAt = mostLogPages
-    /// Set once, when the database is a ledger: from then on every transaction ends with a look for its files.
+    /// Set once the database is a ledger: from then on every transaction ends with a look for its files.
     var files: FileGuard?
 
     /// - Parameters:

@@ -48,13 +48,19 @@ extension LocalCheckerTests {
         // The receipt may be older than the latest renewal.
         let pages = [try ServerAPIScript.page([attested("21", until: 50), attested("20", until: -40)])]
         let over = period("19", from: "2026-10-21T05:00:00Z", to: "2026-11-01T05:00:00Z")
-        for purchases in [[first], [over], [over, first]] {
+        for (method, purchases) in [ReceiptMethod.serverAPI, .local].flatMap({ method in
+            [[first], [over], [over, first]].map { (method, $0) }
+        }) {
             let stale = try check(
-                receipt(of: purchases), receipts: .serverAPI, hasKey: true, transactionID: "20", orderID: nil,
+                receipt(of: purchases), receipts: method, hasKey: true, transactionID: "20", orderID: nil,
                 replies: pages)
             #expect(stale.call == "production /inApps/v2/history/20?sort=DESCENDING")
             #expect(stale.lookUp == nil, "the first period's grant is no answer")
             #expect(stale.verdict?.granted == ["21"])
+            let empty = try check(
+                receipt(of: purchases), receipts: method, hasKey: true, transactionID: "20", orderID: nil,
+                replies: [try ServerAPIScript.page([])])
+            #expect(empty.verdict?.cause == .noLongerFound && empty.verdict?.doubt == nil, "the receipt proves the id")
         }
         #expect(
             try check(receipt(first), receipts: .local, transactionID: "20").verdict?.reason == .subscriptionExpired)

@@ -32,7 +32,8 @@ extension ServerAPIQuestion {
             self.init(subject: subject, target: .transaction(claimed), isAttested: true, in: environment)
             return
         }
-        let entry = restored ?? entries.first { $0.productID == claim.productID } ?? entries.first
+        let later = isRenewed ? entries.first { $0.originalTransactionID == claim.transactionID } : nil
+        let entry = restored ?? later ?? entries.first { $0.productID == claim.productID } ?? entries.first
         let known = entry.flatMap { $0.hasDeviceID ? $0.originalTransactionID : $0.transactionID }
         guard let entry, let transactionID = isRenewed ? claim.transactionID : known else { return nil }
         let proven = entries.compactMap { entry in

@@ -13,7 +13,8 @@ struct ClientLog {
     private let remedies: [String: String]
     private let secrets: [String]
     private var outage = Reminder()
-    /// The latest fault of a connection: librdkafka's errors name no cause.
+    /// The latest fault of a connection: librdkafka's errors name no cause. It may have a secret in it, and its remedy
+    /// counts all the same.
     private var fault: String?
     /// When each error was logged, by its name.
     private var toldAt: [String: Instant] = [:]
@@ -39,23 +40,21 @@ struct ClientLog {
     /// Writes one of librdkafka's lines. They have level debug, because each fault that matters comes as an error, too.
     /// A cluster that is away or denies a topic makes many a second. Only warnings about properties are nowhere else.
     mutating func write(level: Int32, facility: String, text: String) {
-        let text = shown(text)
         if facility == "FAIL" { keep(LoggedReason.reason(in: text)) }
         logger.log(
             level: Self.isAboutProperties(facility, text) ? .warning : .debug, "librdkafka",
-            metadata: ["facility": .text(facility), "level": .number(Int(level)), "text": .text(text)])
+            metadata: ["facility": .text(facility), "level": .number(Int(level)), "text": .text(shown(text))])
     }
 
     /// Writes an error that librdkafka raised.
     mutating func write(_ failure: KafkaFailure, at now: Instant) {
-        let text = shown(failure.text)
         if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
-            fault = fault ?? text
+            fault = fault ?? failure.text
             return away(at: now)
         }
         let isTold = toldAt[failure.name].map { now - $0 < Self.repeatPause } ?? false
         if !isTold { toldAt[failure.name] = now }
-        let words: Logger.Metadata = ["code": .text(failure.name), "text": .text(text)]
+        let words: Logger.Metadata = ["code": .text(failure.name), "text": .text(shown(failure.text))]
         if isTold || LoggedReason.explained.contains(failure.name) {
             logger.debug("Kafka client reports an error", metadata: words)
         } else if let remedy = remedies[failure.name] {
@@ -80,7 +79,7 @@ struct ClientLog {
         guard outage.observe(true, at: now) != nil else { return }
         var words: Logger.Metadata = [:]
         if let fault {
-            words["cause"] = .text(fault)
+            words["cause"] = .text(shown(fault))
             if let remedy = ConnectionFault(fault)?.remedy() { words["remedy"] = .text(remedy) }
         }
         logger.log(

@@ -62,6 +62,15 @@ struct ClientLogTests {
         #expect(lines.taken.count == 3 && !lines.taken.contains { $0.contains("canary") })
     }
 
+    @Test("A cause in which a short secret occurs has its remedy all the same")
+    func remedyOfHidden() {
+        var log = log()
+        log.write(level: 3, facility: "FAIL", text: "[thrd:k]: canary:9092/1: Connect failed: Connection refused")
+        log.write(down, at: start)
+        #expect(
+            lines.taken.first?.hasSuffix("secret of the properties in it \(ConnectionFault.refused.remedy())") == true)
+    }
+
     @Test("An outage that lasts is told again every ten minutes")
     func lasting() {
         var log = log()
