@@ -69,9 +69,8 @@ enum TextFile {
             throw .refused(
                 place, requirement: "the path of a file, absolute or relative to \(folder), and there is no such file")
         }
-        let path = resolved
-        guard text.unicodeScalars.first != "\u{FEFF}" else { throw .file(path, .byteOrderMark, namedBy: place) }
-        guard !text.utf8.contains(0) else { throw .file(path, .nulBytes, namedBy: place) }
+        guard text.unicodeScalars.first != "\u{FEFF}" else { throw .file(resolved, .byteOrderMark, namedBy: place) }
+        guard !text.utf8.contains(0) else { throw .file(resolved, .nulBytes, namedBy: place) }
         return text
     }
 

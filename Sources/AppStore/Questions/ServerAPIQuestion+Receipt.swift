@@ -33,16 +33,19 @@ extension ServerAPIQuestion {
             return
         }
         let later = isRenewed ? entries.first { $0.originalTransactionID == claim.transactionID } : nil
-        let entry = restored ?? later ?? entries.first { $0.productID == claim.productID } ?? entries.first
-        let known = entry.flatMap { $0.hasDeviceID ? $0.originalTransactionID : $0.transactionID }
-        guard let entry, let transactionID = isRenewed ? claim.transactionID : known else { return nil }
-        let proven = entries.compactMap { entry in
+        let entry = later ?? restored ?? entries.first { $0.productID == claim.productID } ?? entries.first
+        guard let entry,
+            let transactionID = isRenewed || entry.hasDeviceID ? entry.originalTransactionID : entry.transactionID
+        else { return nil }
+        var proven = entries.compactMap { entry in
             entry.transactionID.map {
                 ProvenPurchase(
                     $0, original: entry.originalTransactionID, webOrderLineItemID: entry.webOrderLineItemID,
                     of: entry.productID)
             }
         }
+        // Its later periods prove the first one, too.
+        if isRenewed { proven.append(ProvenPurchase(transactionID, of: entry.productID)) }
         let customer = ProvenCustomer(transactionID, of: entry.productID, purchases: proven)
         self.init(subject: subject, target: .history(of: customer), in: environment)
     }

@@ -250,9 +250,7 @@ struct ServerAPIQuestion: AppleQuestion {
     /// The claimed purchase, where the receipt proves it.
     private var claimedByReceipt: ProvenPurchase? {
         guard case .history(let customer) = target, let claimed = submission.claim.transactionID else { return nil }
-        // The id of a subscription's first period, which only its later ones prove.
-        let first = customer.transactionID == claimed ? ProvenPurchase(claimed, of: customer.productID) : nil
-        return customer.purchases.first { $0.transactionID == claimed } ?? first
+        return customer.purchases.first { $0.transactionID == claimed }
     }
 
     /// The purchase that was restored under the claimed id; nil if the history has the claimed one itself.
